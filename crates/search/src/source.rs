@@ -16,8 +16,11 @@ pub trait DocSource: TermDictionary {
     fn is_live(&self, doc: u32) -> bool;
     /// The number of documents that contain the word.
     fn doc_freq(&self, word: &str) -> Result<u32>;
-    /// Scores all documents.
-    fn matches(&self, terms: &[WeightedTerm<'_>]) -> Result<Matches>;
+    /// Passes documents that contain a term, in order, with their scores. `each` returns the score that a document has to
+    /// exceed: those that cannot are left out.
+    fn each_match(&self, terms: &[WeightedTerm<'_>], each: &mut dyn FnMut(u32, f32) -> f32) -> Result<()>;
+    /// The matches of some documents, given in ascending order.
+    fn matches_of(&self, terms: &[WeightedTerm<'_>], docs: &[u32]) -> Result<Vec<Match>>;
     fn facts(&self, doc: u32) -> DocFacts;
     /// The document's timestamp, separate from `facts` because it is read for many documents.
     fn at(&self, doc: u32) -> i64;
@@ -25,8 +28,10 @@ pub trait DocSource: TermDictionary {
     fn find_id(&self, id: i64) -> Result<Option<u32>>;
     /// All documents of a session.
     fn in_session(&self, session: u64) -> Result<Vec<u32>>;
-    /// Documents with this tag or, if the tag ends with `/`, with any tag that starts with it.
+    /// Documents with this tag or, if the tag ends with `/`, with any tag that starts with it, in ascending order.
     fn tagged(&self, tag: &str) -> Result<Vec<u32>>;
+    /// Those of some documents, given in ascending order, that have this tag.
+    fn tagged_among(&self, tag: &str, docs: &[u32]) -> Result<Vec<u32>>;
     /// All tags with this prefix.
     fn tags(&self, prefix: &str) -> Result<Vec<String>>;
     /// The word pieces of the document's beginning.
@@ -39,24 +44,21 @@ pub struct WeightedTerm<'a> {
     pub bm25: Bm25,
 }
 
-/// The score of each document, and a bit set of the query terms it contains.
-pub struct Matches {
-    pub scores: Vec<f32>,
-    pub words: Vec<u64>,
+/// A document's score, and a bit set of the query terms it contains.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Match {
+    pub score: f32,
+    pub words: u64,
 }
 
-impl Matches {
-    pub fn none(doc_count: u32) -> Matches {
-        Matches { scores: vec![0.0; doc_count as usize], words: vec![0; doc_count as usize] }
+impl Match {
+    pub fn add(&mut self, score: f32, word: usize) {
+        self.score += score;
+        self.words |= 1 << word;
     }
 
-    pub fn add(&mut self, doc: u32, score: f32, word: usize) {
-        if let (Some(sum), Some(words)) =
-            (self.scores.get_mut(doc as usize), self.words.get_mut(doc as usize))
-        {
-            *sum += score;
-            *words |= 1 << word;
-        }
+    pub fn has(self, word: usize) -> bool {
+        self.words >> word & 1 == 1
     }
 }
 

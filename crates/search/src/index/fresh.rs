@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::document::Document;
 use crate::error::Result;
-use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
+use crate::source::{DocFacts, DocSource, Match, WeightedTerm};
 use crate::table::WordPiece;
 use crate::words::{Relation, Term, TermDictionary, each_term, is_related};
 
@@ -38,6 +38,20 @@ impl Fresh {
 
     fn docs_where(&self, matches: impl Fn(&FreshDocument) -> bool) -> Vec<u32> {
         (0u32..).zip(&self.documents).filter(|(_, document)| matches(document)).map(|(doc, _)| doc).collect()
+    }
+}
+
+impl FreshDocument {
+    fn matching(&self, terms: &[WeightedTerm<'_>]) -> Match {
+        let mut found = Match::default();
+        for (number, term) in terms.iter().enumerate() {
+            for (spelling, weight) in term.spellings {
+                if let Some(count) = self.counts.get(spelling) {
+                    found.add(term.bm25.times(*weight).score(*count as f32, self.length as f32), number);
+                }
+            }
+        }
+        found
     }
 }
 
@@ -76,19 +90,18 @@ impl DocSource for Fresh {
         Ok(self.doc_freq.get(word).copied().unwrap_or_default())
     }
 
-    fn matches(&self, terms: &[WeightedTerm<'_>]) -> Result<Matches> {
-        let mut matches = Matches::none(self.doc_count());
+    fn each_match(&self, terms: &[WeightedTerm<'_>], each: &mut dyn FnMut(u32, f32) -> f32) -> Result<()> {
         for (doc, document) in (0u32..).zip(&self.documents) {
-            for (number, term) in terms.iter().enumerate() {
-                for (spelling, weight) in term.spellings {
-                    if let Some(count) = document.counts.get(spelling) {
-                        let score = term.bm25.times(*weight).score(*count as f32, document.length as f32);
-                        matches.add(doc, score, number);
-                    }
-                }
+            let found = document.matching(terms);
+            if found.words != 0 {
+                each(doc, found.score);
             }
         }
-        Ok(matches)
+        Ok(())
+    }
+
+    fn matches_of(&self, terms: &[WeightedTerm<'_>], docs: &[u32]) -> Result<Vec<Match>> {
+        Ok(docs.iter().map(|doc| self.documents[*doc as usize].matching(terms)).collect())
     }
 
     fn facts(&self, doc: u32) -> DocFacts {
@@ -110,6 +123,10 @@ impl DocSource for Fresh {
     fn tagged(&self, tag: &str) -> Result<Vec<u32>> {
         let is_match = |own: &String| own == tag || (tag.ends_with('/') && own.starts_with(tag));
         Ok(self.docs_where(|document| document.tags.iter().any(is_match)))
+    }
+
+    fn tagged_among(&self, tag: &str, docs: &[u32]) -> Result<Vec<u32>> {
+        Ok(self.tagged(tag)?.into_iter().filter(|doc| docs.binary_search(doc).is_ok()).collect())
     }
 
     fn tags(&self, prefix: &str) -> Result<Vec<String>> {

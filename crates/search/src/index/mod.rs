@@ -3,6 +3,7 @@
 //! Committed documents survive a kill at any moment; uncommitted ones leave no trace. An unreadable index is never
 //! repaired: the caller rebuilds it from the database.
 
+mod cursors;
 mod fresh;
 mod schema;
 mod segment;

@@ -1,6 +1,7 @@
 //! The documents of one index segment.
 //!
-//! BM25 is computed here from the postings: the library's constants are fixed, and every document is scored once.
+//! BM25 is computed from the postings (`cursors`), since the library's constants are fixed. Nothing is held for every
+//! document: a search takes no more memory in a larger segment.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -11,12 +12,13 @@ use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::store::StoreReader;
 use tantivy::{InvertedIndexReader, SegmentReader, TantivyDocument, Term};
 
+use super::cursors::Cursors;
 use super::schema::{AT, Fields, ID, KIND, SESSION, TURN};
 use crate::document::{Document, DocumentKind};
 use crate::error::Result;
-use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
+use crate::source::{DocFacts, DocSource, Match, WeightedTerm};
 use crate::table::{PIECES, WordPiece};
-use crate::words::{Bm25, EditAutomaton, Relation, SubstringAutomaton, TermDictionary, short_hashes};
+use crate::words::{EditAutomaton, Relation, SubstringAutomaton, TermDictionary, short_hashes};
 
 /// The number of cached doc store blocks: neighbouring documents often share one.
 const BLOCKS_KEPT: usize = 8;
@@ -113,14 +115,17 @@ impl DocSource for Segment<'_> {
         Ok(self.words.doc_freq(&self.word(word))?)
     }
 
-    fn matches(&self, terms: &[WeightedTerm<'_>]) -> Result<Matches> {
-        let mut matches = Matches::none(self.doc_count());
-        for (number, term) in terms.iter().enumerate() {
-            for (spelling, weight) in term.spellings {
-                self.add_matches(spelling, term.bm25.times(*weight), number, &mut matches)?;
-            }
+    fn each_match(&self, terms: &[WeightedTerm<'_>], each: &mut dyn FnMut(u32, f32) -> f32) -> Result<()> {
+        if let Some(cursors) = self.cursors(terms)? {
+            cursors.each_match(each);
         }
-        Ok(matches)
+        Ok(())
+    }
+
+    fn matches_of(&self, terms: &[WeightedTerm<'_>], docs: &[u32]) -> Result<Vec<Match>> {
+        Ok(self
+            .cursors(terms)?
+            .map_or_else(|| vec![Match::default(); docs.len()], |cursors| cursors.matches_of(docs)))
     }
 
     fn facts(&self, doc: u32) -> DocFacts {
@@ -160,6 +165,23 @@ impl DocSource for Segment<'_> {
         Ok(docs)
     }
 
+    fn tagged_among(&self, tag: &str, docs: &[u32]) -> Result<Vec<u32>> {
+        let tags = if tag.ends_with('/') { self.tags(tag)? } else { vec![tag.to_owned()] };
+        let mut found = Vec::new();
+        for tag in tags {
+            let term = Term::from_field_text(self.fields.tags, &tag);
+            if let Some(mut blocks) = self.tags.read_block_postings(&term, IndexRecordOption::Basic)? {
+                found.extend(docs.iter().filter(|doc| {
+                    let at = blocks.seek(**doc);
+                    blocks.docs().get(at) == Some(doc)
+                }));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
     fn tags(&self, prefix: &str) -> Result<Vec<String>> {
         let mut found = Vec::new();
         let mut stream = self.tags.terms().range().ge(prefix).into_stream()?;
@@ -179,21 +201,20 @@ impl DocSource for Segment<'_> {
 }
 
 impl Segment<'_> {
-    fn add_matches(&self, spelling: &str, bm25: Bm25, number: usize, matches: &mut Matches) -> Result<()> {
-        let term = self.word(spelling);
-        let Some(mut blocks) = self.words.read_block_postings(&term, IndexRecordOption::WithFreqs)? else {
-            return Ok(());
-        };
-        let damping: [f32; 256] =
-            std::array::from_fn(|id| bm25.damping(FieldNormReader::id_to_fieldnorm(id as u8) as f32));
-        while blocks.block_len() > 0 {
-            for (doc, count) in blocks.docs().iter().zip(blocks.freqs()) {
-                let damping = damping[usize::from(self.lengths.fieldnorm_id(*doc))];
-                matches.add(*doc, bm25.score_damped(*count as f32, damping), number);
+    /// The postings of all spellings; `None` without a term.
+    fn cursors(&self, terms: &[WeightedTerm<'_>]) -> Result<Option<Cursors<'_>>> {
+        let Some(first) = terms.first() else { return Ok(None) };
+        let mut cursors = Cursors::new(first.bm25, &self.lengths);
+        for (number, term) in terms.iter().enumerate() {
+            for (spelling, weight) in term.spellings {
+                let postings =
+                    self.words.read_block_postings(&self.word(spelling), IndexRecordOption::WithFreqs)?;
+                if let Some(postings) = postings {
+                    cursors.add(postings, term.bm25.times(*weight), number);
+                }
             }
-            blocks.advance();
         }
-        Ok(())
+        Ok(Some(cursors))
     }
 
     fn gather_related(

@@ -64,8 +64,12 @@ fn boost_tagged(
 ) -> Result<()> {
     let mut tagged = HashSet::new();
     for (source, documents) in search.sources.iter().enumerate() {
+        let own = candidates.iter().map(|candidate| candidate.address).filter(|own| own.source == source);
+        let mut docs: Vec<u32> = own.map(|address| address.doc).collect();
+        docs.sort_unstable();
         for tag in tags {
-            tagged.extend(documents.tagged(tag)?.into_iter().map(|doc| DocAddress { source, doc }));
+            let found = documents.tagged_among(tag, &docs)?;
+            tagged.extend(found.into_iter().map(|doc| DocAddress { source, doc }));
         }
     }
     candidates

@@ -11,7 +11,7 @@ use super::hit::{Boost, BoostReason, DocAddress, RankingStages};
 use super::turns::{TurnKey, turn_of_passage};
 use crate::error::Result;
 use crate::query::Query;
-use crate::source::{DocFacts, DocSource, Matches, WeightedTerm};
+use crate::source::{DocFacts, DocSource, Match, WeightedTerm};
 use crate::table::WordPiece;
 use crate::vectors::QuerySimilarity;
 use crate::words::{
@@ -71,7 +71,7 @@ impl RankCandidate {
     }
 }
 
-/// A query with its terms and their matches in all sources.
+/// A query with its terms and the documents that it may return.
 pub struct SearchContext<'a> {
     pub query: &'a Query,
     /// Times that the query names.
@@ -80,42 +80,40 @@ pub struct SearchContext<'a> {
     pub near: Option<&'a QuerySimilarity<'a>>,
     pub collection: Collection,
     pub terms: Vec<QueryTerm>,
-    /// One per source.
-    pub matches: Vec<Matches>,
+    filter: Filter,
 }
 
 impl<'a> SearchContext<'a> {
     pub fn new(
         query: &'a Query,
         sources: &'a [&'a dyn DocSource],
+        filter: Filter,
         near: Option<&'a QuerySimilarity<'a>>,
     ) -> Result<SearchContext<'a>> {
-        let collection = collection(sources);
         let times = Times::parse(query);
         let terms = terms(query, &times, sources)?;
-        let mut search =
-            SearchContext { times, query, sources, near, collection, terms, matches: Vec::new() };
-        let weighted: Vec<WeightedTerm<'_>> = (0..search.terms.len())
-            .map(|number| WeightedTerm {
-                spellings: &search.terms[number].spellings,
-                bm25: search.bm25(number),
-            })
-            .collect();
-        let matches = sources.iter().map(|source| source.matches(&weighted)).collect::<Result<_, _>>()?;
-        search.matches = matches;
-        Ok(search)
+        Ok(SearchContext { times, query, sources, near, collection: collection(sources), terms, filter })
     }
 
-    pub fn bm25(&self, number: usize) -> Bm25 {
-        Bm25::new(self.collection, self.terms[number].doc_freq as f32)
+    fn weighted(&self) -> Vec<WeightedTerm<'_>> {
+        let weighted = |term: &'_ QueryTerm| Bm25::new(self.collection, term.doc_freq as f32);
+        self.terms
+            .iter()
+            .map(|term| WeightedTerm { spellings: &term.spellings, bm25: weighted(term) })
+            .collect()
     }
 
-    pub fn score(&self, address: DocAddress) -> f32 {
-        self.matches[address.source].scores[address.doc as usize]
-    }
-
-    pub fn matched(&self, address: DocAddress) -> u64 {
-        self.matches[address.source].words[address.doc as usize]
+    /// The matches of some documents, in ascending order.
+    pub fn matches_of(&self, addresses: &BTreeSet<DocAddress>) -> Result<Vec<(DocAddress, Match)>> {
+        let weighted = self.weighted();
+        let mut matches = Vec::with_capacity(addresses.len());
+        for (source, documents) in self.sources.iter().enumerate() {
+            let (first, last) = (DocAddress { source, doc: 0 }, DocAddress { source, doc: u32::MAX });
+            let docs: Vec<u32> = addresses.range(first..=last).map(|address| address.doc).collect();
+            let found = documents.matches_of(&weighted, &docs)?;
+            matches.extend(docs.into_iter().map(|doc| DocAddress { source, doc }).zip(found));
+        }
+        Ok(matches)
     }
 
     /// All live documents of a session.
@@ -137,46 +135,47 @@ impl<'a> SearchContext<'a> {
     }
 
     pub fn candidates(&self, tier: RankingStages) -> Result<Vec<RankCandidate>> {
-        let filter = Filter::new(self.query, self.sources)?;
-        let matched = self.matching(&filter, CANDIDATES);
+        let matched = self.matching(CANDIDATES)?;
         let mut addresses: BTreeMap<DocAddress, FoundBy> =
             matched.iter().map(|address| (*address, FoundBy::Matched)).collect();
-        for address in self.by_vectors(&filter)? {
+        for address in self.by_vectors()? {
             addresses.entry(address).or_insert(FoundBy::Vector);
         }
-        let times = &self.times;
-        if tier == RankingStages::Whole && times.are_named() {
-            self.of_times(times, &filter).into_iter().for_each(|address| {
+        if tier == RankingStages::Whole && self.times.are_named() {
+            self.of_times()?.into_iter().for_each(|address| {
                 addresses.entry(address).or_insert(FoundBy::Time);
             });
         }
         if tier != RankingStages::Words {
-            self.fill_up(&matched, &mut addresses, &filter)?;
+            self.fill_up(&matched, &mut addresses)?;
         }
-        addresses.into_iter().map(|(address, found_by)| self.candidate(address, found_by, tier)).collect()
+        self.compared(&addresses, tier)
     }
 
-    fn candidate(
+    fn compared(
         &self,
-        address: DocAddress,
-        found_by: FoundBy,
+        addresses: &BTreeMap<DocAddress, FoundBy>,
         tier: RankingStages,
-    ) -> Result<RankCandidate> {
-        let pieces = match tier {
-            RankingStages::Words => Vec::new(),
-            RankingStages::Meaning | RankingStages::Whole => {
-                self.sources[address.source].pieces(address.doc)?
-            }
+    ) -> Result<Vec<RankCandidate>> {
+        let matches = self.matches_of(&addresses.keys().copied().collect())?;
+        let candidate = |((address, found), found_by): ((DocAddress, Match), &FoundBy)| {
+            let pieces = match tier {
+                RankingStages::Words => Vec::new(),
+                RankingStages::Meaning | RankingStages::Whole => {
+                    self.sources[address.source].pieces(address.doc)?
+                }
+            };
+            Ok(RankCandidate {
+                address,
+                found_by: *found_by,
+                facts: self.facts(address),
+                words: found.score,
+                matched: found.words,
+                pieces,
+                boosts: Vec::new(),
+            })
         };
-        Ok(RankCandidate {
-            address,
-            found_by,
-            facts: self.facts(address),
-            words: self.score(address),
-            matched: self.matched(address),
-            pieces,
-            boosts: Vec::new(),
-        })
+        matches.into_iter().zip(addresses.values()).map(candidate).collect()
     }
 
     /// Hits after the ranked ones, for a caller who asks for more than are ranked: by words alone.
@@ -188,9 +187,14 @@ impl<'a> SearchContext<'a> {
         let ids: HashSet<i64> = ranked.iter().map(|candidate| candidate.facts.id).collect();
         let mut turns: HashSet<TurnKey> =
             ranked.iter().filter_map(|candidate| turn_of_passage(&candidate.facts)).collect();
+        let order = self.matching(most)?;
+        let addresses = order.iter().map(|address| (*address, FoundBy::Matched)).collect();
+        let mut compared: HashMap<DocAddress, RankCandidate> = (self.compared(&addresses, RankingStages::Words)?)
+            .into_iter()
+            .map(|candidate| (candidate.address, candidate))
+            .collect();
         let mut beyond = Vec::new();
-        for address in self.matching(&Filter::new(self.query, self.sources)?, most) {
-            let mut candidate = self.candidate(address, FoundBy::Matched, RankingStages::Words)?;
+        for mut candidate in order.into_iter().filter_map(|address| compared.remove(&address)) {
             let is_new = turn_of_passage(&candidate.facts).is_none_or(|turn| turns.insert(turn));
             if is_new && !ids.contains(&candidate.facts.id) {
                 candidate.boost(BoostReason::Words, f32::EPSILON);
@@ -201,43 +205,53 @@ impl<'a> SearchContext<'a> {
     }
 
     /// The documents of at most `turns` turns: the best by words, or the newest if the query has none.
-    fn matching(&self, filter: &Filter, turns: usize) -> Vec<DocAddress> {
-        if self.terms.is_empty() { self.newest(filter, turns) } else { self.best(filter, turns) }
+    fn matching(&self, turns: usize) -> Result<Vec<DocAddress>> {
+        if self.terms.is_empty() { Ok(self.newest(turns)) } else { self.best(turns, &|_| true) }
     }
 
-    fn best(&self, filter: &Filter, turns: usize) -> Vec<DocAddress> {
+    /// The documents of at most `turns` turns with the highest scores.
+    fn best(&self, turns: usize, is_wanted: &dyn Fn(DocAddress) -> bool) -> Result<Vec<DocAddress>> {
+        let weighted = self.weighted();
         let mut best = TopDocs::new(turns);
-        for (source, matches) in self.matches.iter().enumerate() {
-            for (doc, score) in (0u32..).zip(&matches.scores).filter(|(_, score)| **score > 0.0) {
+        for (source, documents) in self.sources.iter().enumerate() {
+            let mut take = |doc: u32, score: f32| {
                 let address = DocAddress { source, doc };
-                if best.accepts(*score) && self.is_eligible(address, filter) {
-                    best.push(*score, address, turn_of_passage(&self.facts(address)));
+                if best.accepts(score) && self.is_eligible(address) && is_wanted(address) {
+                    best.push(score, address, turn_of_passage(&self.facts(address)));
+                }
+                best.least
+            };
+            match self.filter.few(source, *documents) {
+                None => documents.each_match(&weighted, &mut take)?,
+                Some(docs) => {
+                    for (doc, found) in docs.iter().zip(documents.matches_of(&weighted, docs)?) {
+                        if found.words != 0 {
+                            take(*doc, found.score);
+                        }
+                    }
                 }
             }
         }
-        best.addresses()
+        Ok(best.addresses())
     }
 
-    /// Documents of the named times: they may share no word with the query.
-    fn of_times(&self, times: &Times, filter: &Filter) -> Vec<DocAddress> {
-        let mut best = TopDocs::new(CANDIDATES / 2);
-        for address in self.all(filter) {
-            let score = self.score(address) + f32::EPSILON;
-            if best.accepts(score) && times.contain(self.at(address)) {
-                best.push(score, address, turn_of_passage(&self.facts(address)));
-            }
-        }
-        best.addresses()
+    /// Documents of the named times: the best by words, then others, which share no word with the query.
+    fn of_times(&self) -> Result<Vec<DocAddress>> {
+        let is_in_time = |address: DocAddress| self.times.contain(self.at(address));
+        let mut of_times = self.best(CANDIDATES / 2, &is_in_time)?;
+        let room = (CANDIDATES / 2).saturating_sub(of_times.len());
+        of_times.extend(self.all().filter(|address| is_in_time(*address)).take(room));
+        Ok(of_times)
     }
 
     /// Documents similar in meaning, whatever their words are.
-    fn by_vectors(&self, filter: &Filter) -> Result<Vec<DocAddress>> {
+    fn by_vectors(&self) -> Result<Vec<DocAddress>> {
         let mut addresses = Vec::new();
         let Some(near) = self.near.filter(|_| !self.terms.is_empty()) else { return Ok(addresses) };
         for id in near.nearest(NEAR_BY_VECTORS, VECTORS_LOOKED_UP) {
             for (source, documents) in self.sources.iter().enumerate() {
                 let address = documents.find_id(id)?.map(|doc| DocAddress { source, doc });
-                addresses.extend(address.filter(|address| self.is_eligible(*address, filter)));
+                addresses.extend(address.filter(|address| self.is_eligible(*address)));
             }
             if addresses.len() >= BY_VECTORS {
                 break;
@@ -246,23 +260,30 @@ impl<'a> SearchContext<'a> {
         Ok(addresses)
     }
 
-    fn newest(&self, filter: &Filter, most: usize) -> Vec<DocAddress> {
-        let mut newest: Vec<(i64, DocAddress)> =
-            self.all(filter).map(|address| (self.at(address), address)).collect();
-        newest.sort_unstable_by(|a, b| b.cmp(a));
+    fn newest(&self, most: usize) -> Vec<DocAddress> {
+        let mut newest: Vec<(i64, DocAddress)> = Vec::new();
+        let by_age = |a: &(i64, DocAddress), b: &(i64, DocAddress)| b.cmp(a);
+        for address in self.all() {
+            newest.push((self.at(address), address));
+            if newest.len() > most.max(64) * 16 {
+                newest.select_nth_unstable_by(most, by_age);
+                newest.truncate(most);
+            }
+        }
+        newest.sort_unstable_by(by_age);
         newest.truncate(most);
         newest.into_iter().map(|(_, address)| address).collect()
     }
 
-    fn all(&self, filter: &Filter) -> impl Iterator<Item = DocAddress> {
+    fn all(&self) -> impl Iterator<Item = DocAddress> {
         let addresses = self.sources.iter().enumerate().flat_map(|(source, documents)| {
             (0..documents.doc_count()).map(move |doc| DocAddress { source, doc })
         });
-        addresses.filter(|address| self.is_eligible(*address, filter))
+        addresses.filter(|address| self.is_eligible(*address))
     }
 
-    fn is_eligible(&self, address: DocAddress, filter: &Filter) -> bool {
-        self.sources[address.source].is_live(address.doc) && filter.allows(address, self.sources)
+    fn is_eligible(&self, address: DocAddress) -> bool {
+        self.sources[address.source].is_live(address.doc) && self.filter.allows(address, self.sources)
     }
 
     /// Few matches leave room for documents without any: those of the best sessions, and all in a small store.
@@ -270,23 +291,21 @@ impl<'a> SearchContext<'a> {
         &self,
         matched: &[DocAddress],
         addresses: &mut BTreeMap<DocAddress, FoundBy>,
-        filter: &Filter,
     ) -> Result<()> {
         if addresses.len() >= CANDIDATES || self.terms.is_empty() {
             return Ok(());
         }
         let mut beside = Vec::new();
         for session in self.sessions(matched) {
-            beside.extend(
-                self.in_session(session)?.into_iter().filter(|address| filter.allows(*address, self.sources)),
-            );
+            let members = self.in_session(session)?.into_iter();
+            beside.extend(members.filter(|address| self.filter.allows(*address, self.sources)));
             if beside.len() > CANDIDATES {
                 break;
             }
         }
         beside.truncate(CANDIDATES);
         if self.collection.documents <= SMALL {
-            beside.extend(self.all(filter));
+            beside.extend(self.all());
         }
         beside.into_iter().for_each(|address| {
             addresses.entry(address).or_insert(FoundBy::Nearby);

@@ -2,6 +2,7 @@
 //!
 //! The clock and the user's offset come with the query. A word with another common meaning is not taken for a time.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use jiff::civil::{Date, DateTime};
@@ -10,6 +11,7 @@ use jiff::{SignedDuration, Span};
 use crate::query::Query;
 
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+const DAY_MS: i64 = 86_400_000;
 const MONTHS: &str = "january february march april may june july august september october november december";
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 const LATEST: [&str; 6] = ["latest", "newest", "recent", "recently", "currently", "lately"];
@@ -25,6 +27,8 @@ pub struct Times {
     words: Vec<String>,
     offset: i64,
     latest: bool,
+    /// The day that was asked about last, and whether they contain it.
+    last_day: Cell<Option<(i64, bool)>>,
 }
 
 /// A date in which any part may be missing.
@@ -58,8 +62,16 @@ impl Times {
 
     /// Whether a timestamp lies within one of them.
     pub fn contain(&self, at: i64) -> bool {
-        let day = date_of(at.saturating_add(self.offset));
-        self.spans.iter().any(|span| span.contains(&day)) || self.dates.iter().any(|date| date.contains(day))
+        let at = at.saturating_add(self.offset);
+        let number = at.div_euclid(DAY_MS);
+        if let Some((_, is_within)) = self.last_day.get().filter(|(day, _)| *day == number) {
+            return is_within;
+        }
+        let day = date_of(at);
+        let is_within =
+            self.spans.iter().any(|span| span.contains(&day)) || self.dates.iter().any(|date| date.contains(day));
+        self.last_day.set(Some((number, is_within)));
+        is_within
     }
 
     pub fn are_named(&self) -> bool {

@@ -3,6 +3,7 @@
 //! Never writes, and no query is an error.
 
 use super::candidates::{RankCandidate, SearchContext};
+use super::filter::Filter;
 use super::hit::{BoostReason, Hit, RankingStages};
 use super::{boosts, meaning, structure, turns};
 use crate::error::Result;
@@ -20,7 +21,12 @@ pub fn rank(
     sources: &[&dyn DocSource],
     near: Option<&QuerySimilarity<'_>>,
 ) -> Result<Vec<Hit>> {
-    let search = SearchContext::new(query, sources, near)?;
+    let (mut filter, mut sources) = (Filter::new(query, sources)?, sources.to_vec());
+    if tier == RankingStages::Words {
+        // An agent waits for it, and rarity in the rest is near enough.
+        filter.drop_empty_sources(&mut sources);
+    }
+    let search = SearchContext::new(query, &sources, filter, near)?;
     let mut candidates = search.candidates(tier)?;
     match tier {
         RankingStages::Words => {

@@ -8,6 +8,7 @@ use super::candidates::{RankCandidate, SearchContext, by_address};
 use super::hit::{BoostReason, DocAddress};
 use super::meaning::scaled;
 use crate::error::Result;
+use crate::source::Match;
 use crate::words::{Bm25, Collection};
 
 /// Shares of the score of the previous turn, the next turn, and the rest of the same turn.
@@ -37,7 +38,7 @@ pub fn apply_neighbour_boosts(search: &SearchContext<'_>, candidates: &mut [Rank
 
 /// The documents of the candidates' sessions that contain query terms.
 struct SessionMatches {
-    matching: BTreeMap<u64, Vec<DocAddress>>,
+    matching: BTreeMap<u64, Vec<(DocAddress, Match)>>,
     /// The number of documents per session.
     lengths: HashMap<u64, usize>,
 }
@@ -46,11 +47,17 @@ impl SessionMatches {
     fn of(search: &SearchContext<'_>, candidates: &[RankCandidate]) -> Result<SessionMatches> {
         let mut sessions = SessionMatches { matching: BTreeMap::new(), lengths: HashMap::new() };
         let named: BTreeSet<u64> = candidates.iter().map(|candidate| candidate.facts.session).collect();
+        let mut sessions_of = HashMap::new();
         for session in named.into_iter().filter(|session| *session != 0) {
             let in_session = search.in_session(session)?;
             sessions.lengths.insert(session, in_session.len());
-            let matching = in_session.into_iter().filter(|address| search.matched(*address) != 0);
-            sessions.matching.insert(session, matching.collect());
+            sessions.matching.insert(session, Vec::new());
+            sessions_of.extend(in_session.into_iter().map(|address| (address, session)));
+        }
+        for (address, found) in search.matches_of(&sessions_of.keys().copied().collect())? {
+            let session = sessions_of.get(&address).filter(|_| found.words != 0);
+            let matching = session.and_then(|session| sessions.matching.get_mut(session));
+            matching.into_iter().for_each(|matching| matching.push((address, found)));
         }
         Ok(sessions)
     }
@@ -64,8 +71,7 @@ impl SessionMatches {
         let scores = self.matching.iter().map(|(session, addresses)| {
             let length = self.lengths.get(session).copied().unwrap_or_default() as f32;
             let of_word = |(number, bm25): (usize, &Bm25)| {
-                let count =
-                    addresses.iter().filter(|address| search.matched(**address) >> number & 1 == 1).count();
+                let count = addresses.iter().filter(|(_, found)| found.has(number)).count();
                 bm25.score(count as f32, length)
             };
             words.iter().enumerate().map(of_word).sum::<f32>()
@@ -112,8 +118,8 @@ fn turns(
         session.entry(candidate.facts.turn).or_default().add(candidate.address, candidate.score());
     }
     for (session, addresses) in &sessions.matching {
-        for address in addresses.iter().filter(|address| !is_candidate.contains_key(address)) {
-            let score = BY_WORDS_ALONE * search.score(*address) / best_words;
+        for (address, found) in addresses.iter().filter(|(address, _)| !is_candidate.contains_key(address)) {
+            let score = BY_WORDS_ALONE * found.score / best_words;
             let turn = search.facts(*address).turn;
             turns.entry(*session).or_default().entry(turn).or_default().add(*address, score);
         }

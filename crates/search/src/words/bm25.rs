@@ -30,6 +30,11 @@ impl Bm25 {
         Bm25 { weight: self.weight * factor, ..self }
     }
 
+    /// No document gets a higher score.
+    pub fn most(self) -> f32 {
+        self.weight * (K1 + 1.0)
+    }
+
     /// The score of a document with `count` occurrences among `length` words.
     pub fn score(self, count: f32, length: f32) -> f32 {
         self.score_damped(count, self.damping(length))

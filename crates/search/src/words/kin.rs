@@ -136,11 +136,23 @@ pub struct EditRows {
     before: [u8; LONGEST + 1],
     now: [u8; LONGEST + 1],
     byte: u8,
+    /// The number of bytes that were read.
+    read: usize,
 }
+
+/// More edits than are ever accepted.
+const FAR: u8 = u8::MAX / 2;
 
 impl<'a> EditAutomaton<'a> {
     pub fn new(word: &'a str, distance: u8) -> EditAutomaton<'a> {
         EditAutomaton { word: &word.as_bytes()[..word.len().min(LONGEST)], distance }
+    }
+
+    /// The part of a row that can be within the distance: columns further from the diagonal are not.
+    fn band(&self, read: usize) -> (usize, usize) {
+        let distance = usize::from(self.distance);
+        let end = (read + distance + 1).min(self.word.len() + 1);
+        (read.saturating_sub(distance).min(end - 1), end)
     }
 
     fn accepts(&self, spelling: &[u8]) -> bool {
@@ -154,7 +166,7 @@ impl Automaton for EditAutomaton<'_> {
 
     fn start(&self) -> EditRows {
         let now = std::array::from_fn(|at| at as u8);
-        EditRows { before: [u8::MAX / 2; LONGEST + 1], now, byte: 0 }
+        EditRows { before: [FAR; LONGEST + 1], now, byte: 0, read: 0 }
     }
 
     fn is_match(&self, rows: &EditRows) -> bool {
@@ -162,20 +174,23 @@ impl Automaton for EditAutomaton<'_> {
     }
 
     fn can_match(&self, rows: &EditRows) -> bool {
-        rows.now[..=self.word.len()].iter().any(|edits| *edits <= self.distance)
+        let (first, end) = self.band(rows.read);
+        rows.now[first..end].iter().any(|edits| *edits <= self.distance)
     }
 
     fn accept(&self, rows: &EditRows, byte: u8) -> EditRows {
-        let mut next = EditRows { before: rows.now, now: rows.now, byte };
-        next.now[0] = rows.now[0].saturating_add(1);
-        for (at, letter) in self.word.iter().enumerate() {
+        let mut next = EditRows { before: rows.now, now: [FAR; LONGEST + 1], byte, read: rows.read + 1 };
+        next.now[0] = rows.now[0].saturating_add(1).min(FAR);
+        let (first, end) = self.band(next.read);
+        for at in first.saturating_sub(1)..end - 1 {
+            let letter = &self.word[at];
             let other = rows.now[at] + u8::from(*letter != byte);
             let mut least = other.min(rows.now[at + 1] + 1).min(next.now[at] + 1);
             let is_transposition = at > 0 && *letter == rows.byte && self.word[at - 1] == byte;
             if is_transposition {
                 least = least.min(rows.before[at - 1] + 1);
             }
-            next.now[at + 1] = least.min(u8::MAX / 2);
+            next.now[at + 1] = least.min(FAR);
         }
         next
     }
