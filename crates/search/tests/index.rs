@@ -76,6 +76,16 @@ fn replaced_document_is_found_by_its_new_words_alone() {
 }
 
 #[test]
+fn index_files_were_readable_by_everyone() {
+    use std::os::unix::fs::PermissionsExt;
+    let test = TestIndex::with(&[body(1, "alpha"), body(2, "beta")]);
+    for file in std::fs::read_dir(test.folder.path()).unwrap() {
+        let file = file.unwrap();
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{:?}", file.file_name());
+    }
+}
+
+#[test]
 fn checkpoint_is_that_of_the_last_commit() {
     let test = TestIndex::with(&[]);
     let mut writer = test.index.writer().unwrap();

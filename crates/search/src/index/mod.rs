@@ -4,6 +4,7 @@
 //! repaired: the caller rebuilds it from the database.
 
 mod cursors;
+mod files;
 mod fresh;
 mod schema;
 mod segment;
@@ -15,7 +16,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::{Deserialize, Serialize};
-use tantivy::directory::MmapDirectory;
 use tantivy::store::Compressor;
 use tantivy::{IndexReader, IndexSettings, ReloadPolicy, Searcher, Term};
 
@@ -26,6 +26,7 @@ use crate::rank::{self, Hit, RankingStages};
 use crate::source::DocSource;
 use crate::vectors::QuerySimilarity;
 
+use files::IndexFiles;
 use fresh::Fresh;
 use schema::{FORMAT, Fields, schema};
 use segment::Segment;
@@ -213,7 +214,7 @@ fn in_library<T>(work: impl FnOnce() -> T) -> T {
 
 fn open_or_create(folder: &Path) -> Result<(tantivy::Index, Fields)> {
     let (schema, fields) = schema();
-    let directory = MmapDirectory::open(folder).map_err(IndexError::damaged)?;
+    let directory = IndexFiles::open(folder).map_err(IndexError::damaged)?;
     let builder =
         tantivy::Index::builder().schema(schema).settings(settings()).tokenizers(schema::tokenizers());
     let index = builder.open_or_create(directory).map_err(|error| open_error(folder, &error))?;

@@ -18,7 +18,9 @@ use crate::document::{Document, DocumentKind};
 use crate::error::Result;
 use crate::source::{DocFacts, DocSource, Match, WeightedTerm};
 use crate::table::{PIECES, WordPiece};
-use crate::words::{EditAutomaton, Relation, SubstringAutomaton, TermDictionary, short_hashes};
+use crate::words::{
+    EditAutomaton, Relation, SCANNED_TERMS, SubstringAutomaton, TermDictionary, short_hashes,
+};
 
 /// The number of cached doc store blocks: neighbouring documents often share one.
 const BLOCKS_KEPT: usize = 8;
@@ -252,6 +254,7 @@ impl Segment<'_> {
                     add(stream.key(), stream.value().doc_freq);
                 }
             }
+            Relation::Containing if terms.num_terms() > SCANNED_TERMS => {}
             Relation::Containing => {
                 let mut stream = terms.search(SubstringAutomaton::new(word)).into_stream()?;
                 while stream.advance() {

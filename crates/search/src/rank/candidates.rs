@@ -189,10 +189,11 @@ impl<'a> SearchContext<'a> {
             ranked.iter().filter_map(|candidate| turn_of_passage(&candidate.facts)).collect();
         let order = self.matching(most)?;
         let addresses = order.iter().map(|address| (*address, FoundBy::Matched)).collect();
-        let mut compared: HashMap<DocAddress, RankCandidate> = (self.compared(&addresses, RankingStages::Words)?)
-            .into_iter()
-            .map(|candidate| (candidate.address, candidate))
-            .collect();
+        let mut compared: HashMap<DocAddress, RankCandidate> = (self
+            .compared(&addresses, RankingStages::Words)?)
+        .into_iter()
+        .map(|candidate| (candidate.address, candidate))
+        .collect();
         let mut beyond = Vec::new();
         for mut candidate in order.into_iter().filter_map(|address| compared.remove(&address)) {
             let is_new = turn_of_passage(&candidate.facts).is_none_or(|turn| turns.insert(turn));
@@ -287,11 +288,7 @@ impl<'a> SearchContext<'a> {
     }
 
     /// Few matches leave room for documents without any: those of the best sessions, and all in a small store.
-    fn fill_up(
-        &self,
-        matched: &[DocAddress],
-        addresses: &mut BTreeMap<DocAddress, FoundBy>,
-    ) -> Result<()> {
+    fn fill_up(&self, matched: &[DocAddress], addresses: &mut BTreeMap<DocAddress, FoundBy>) -> Result<()> {
         if addresses.len() >= CANDIDATES || self.terms.is_empty() {
             return Ok(());
         }

@@ -68,8 +68,8 @@ impl Times {
             return is_within;
         }
         let day = date_of(at);
-        let is_within =
-            self.spans.iter().any(|span| span.contains(&day)) || self.dates.iter().any(|date| date.contains(day));
+        let is_within = self.spans.iter().any(|span| span.contains(&day))
+            || self.dates.iter().any(|date| date.contains(day));
         self.last_day.set(Some((number, is_within)));
         is_within
     }

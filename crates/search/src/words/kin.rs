@@ -2,7 +2,6 @@
 //!
 //! A word that is found as written is never expanded: a search that works is not made wider.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use tantivy_fst::Automaton;
@@ -196,18 +195,17 @@ impl Automaton for EditAutomaton<'_> {
     }
 }
 
-/// Accepts spellings that contain the word, until a byte budget is used up.
+/// Accepts spellings that contain the word.
 pub struct SubstringAutomaton<'a> {
     word: &'a [u8],
-    left: Cell<u32>,
 }
 
-/// A dictionary has no index on the middle of its terms: all are scanned, up to this many bytes.
-const SCAN_BUDGET: u32 = 1_000_000;
+/// A dictionary has no index on the middle of its terms: all are read, and more than this many would take too long.
+pub const SCANNED_TERMS: usize = 50_000;
 
 impl<'a> SubstringAutomaton<'a> {
     pub fn new(word: &'a str) -> SubstringAutomaton<'a> {
-        SubstringAutomaton { word: word.as_bytes(), left: Cell::new(SCAN_BUDGET) }
+        SubstringAutomaton { word: word.as_bytes() }
     }
 
     /// The length of the matched prefix after `byte` (Knuth-Morris-Pratt).
@@ -239,11 +237,10 @@ impl Automaton for SubstringAutomaton<'_> {
     }
 
     fn can_match(&self, _matched: &usize) -> bool {
-        self.left.get() > 0
+        true
     }
 
     fn accept(&self, matched: &usize, byte: u8) -> usize {
-        self.left.set(self.left.get().saturating_sub(1));
         if self.is_match(matched) { *matched } else { self.follow(*matched, byte) }
     }
 }

@@ -8,7 +8,8 @@ mod terms;
 
 pub use bm25::{Bm25, Collection};
 pub use kin::{
-    EditAutomaton, Expansion, Relation, SubstringAutomaton, TermDictionary, expand, is_related, short_hashes,
+    EditAutomaton, Expansion, Relation, SCANNED_TERMS, SubstringAutomaton, TermDictionary, expand,
+    is_related, short_hashes,
 };
 pub use sought::{MAX_TERMS, QueryTerm, QueryWord, words_of};
 pub use terms::{Term, each_term};
