@@ -22,7 +22,12 @@ pub enum HitNotes {
 }
 
 pub fn search_json(results: &SearchResults) -> Value {
-    json!({"results": results.hits.iter().map(hit_json).collect::<Vec<_>>(), "pending": results.pending})
+    let mut all =
+        json!({"results": results.hits.iter().map(hit_json).collect::<Vec<_>>(), "pending": results.pending});
+    if let Some(reached) = results.reached {
+        all["reached"] = json!(reached.to_utc());
+    }
+    all
 }
 
 pub fn hit_json(hit: &Found) -> Value {
@@ -43,10 +48,15 @@ pub fn hit_json(hit: &Found) -> Value {
 }
 
 pub fn search_text(results: &SearchResults, notes: HitNotes, now: Timestamp, style: Style) -> String {
-    let pending = pending_line(results).map_or(String::new(), |line| line + "\n");
+    let lines = [pending_line(results), reached_line(results)];
+    let pending: String = lines.into_iter().flatten().map(|line| line + "\n").collect();
     if results.hits.is_empty() {
-        let nothing =
-            "nothing was found; `--all-projects` looks everywhere, `tow session turns` lists what was done";
+        let nothing = if results.is_deep {
+            "nothing was found in tool output; `--all-projects` looks everywhere"
+        } else {
+            "nothing was found; `--deep` reads all tool output, `--all-projects` looks everywhere, \
+             `tow session turns` lists what was done"
+        };
         return format!("{nothing}\n{pending}");
     }
     let lines = HitLines { words: &results.words, notes, now, style };
@@ -60,6 +70,14 @@ fn pending_line(results: &SearchResults) -> Option<String> {
     let turns = if results.pending == 1 { "turn is" } else { "turns are" };
     (results.pending > 0)
         .then(|| format!("{} {turns} still being indexed; search again in a moment for all", results.pending))
+}
+
+/// How far a deep search came before it had read enough.
+fn reached_line(results: &SearchResults) -> Option<String> {
+    let reached = results.reached?.to_utc();
+    Some(format!(
+        "tool output before {reached} was not read; narrow by project or time, or go on with `until` {reached}"
+    ))
 }
 
 /// How hits are shown.

@@ -21,5 +21,5 @@ pub use index::{BuildPlace, IndexWriter, Purged, SearchIndex, is_in_library};
 pub use minilm::{Encoder, MODEL_FILES, ModelError, embedded, mark_of};
 pub use query::{Filters, Query, QueryContext};
 pub use rank::{Boost, BoostReason, Hit, RankingStages};
-pub use snippet::{Snippet, marks, snippet};
+pub use snippet::{Snippet, marks, snippet, words_in};
 pub use vectors::{QuerySimilarity, VectorFile, VectorFormat, VectorWriter};

@@ -32,6 +32,14 @@ pub fn marks(text: &str, question: &str) -> Vec<std::ops::Range<usize>> {
     word_matches(text, &terms).into_iter().map(|found| found.start..found.end).collect()
 }
 
+/// The number of distinct words of `question` that `text` contains.
+pub fn words_in(text: &str, question: &str) -> usize {
+    let terms: Vec<String> = words_of(question).into_iter().map(|word| word.indexed).collect();
+    let mut is_found = vec![false; terms.len()];
+    word_matches(text, &terms).into_iter().for_each(|found| is_found[found.word] = true);
+    is_found.into_iter().filter(|found| *found).count()
+}
+
 /// The byte range of a query word in the text, and the word's number.
 struct WordMatch {
     start: usize,

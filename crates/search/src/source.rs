@@ -75,6 +75,8 @@ pub struct DocFacts {
 
 /// The number of word pieces stored per document for comparison by meaning.
 pub const PIECES_KEPT: usize = 480;
+/// The same for tool calls, which are lists of commands and paths.
+const PIECES_OF_DETAIL: usize = 160;
 /// The number of bytes of a text that are indexed.
 const TEXT_READ: usize = 128 * 1024;
 
@@ -95,8 +97,9 @@ impl Document {
 
     /// The word pieces used for comparison by meaning.
     pub(crate) fn word_pieces(&self) -> Vec<WordPiece> {
-        let mut pieces = crate::table::pieces(&self.title, PIECES_KEPT / 4);
-        let rest = PIECES_KEPT - pieces.len();
+        let most = if self.kind == DocumentKind::Detail { PIECES_OF_DETAIL } else { PIECES_KEPT };
+        let mut pieces = crate::table::pieces(&self.title, most / 4);
+        let rest = most - pieces.len();
         pieces.extend(crate::table::pieces(&self.text, rest));
         pieces
     }

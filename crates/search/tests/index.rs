@@ -275,7 +275,7 @@ fn damaged_and_older_index_call_for_a_rebuild() {
         "",
         "{",
         "[]",
-        &text.replace("\\\"format\\\":1", "\\\"format\\\":0"),
+        &text.replace("\\\"format\\\":2", "\\\"format\\\":0"),
         &text.replace("words", "wards"),
     ] {
         std::fs::write(&meta, damaged).unwrap();

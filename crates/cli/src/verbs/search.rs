@@ -3,6 +3,7 @@
 //! Only reads: answers from what is indexed, says what is not, and covers all times unless an option limits them.
 
 use crate::output::complain;
+use crate::progress::activity;
 use crate::projects::ProjectArgs;
 use crate::scope::Scope;
 use clap::Args;
@@ -17,10 +18,17 @@ Examples:
   tow search cache --type decision --kind memory
   tow search timeout --file src/net.rs --since 'last week'
   tow search mast --json --limit 5
+  tow search --deep 'listening on'       in all tool output, however long
   tow search --team login cookie         and what the team knows of it, where this machine has joined a hub
+
+Words are looked for in memories, summaries, messages and bookmarks, and in the commands, paths, short results and error
+lines of tool calls. `--deep` reads all other tool output, too.
 
 Each hit: its id, when, what it is, its title and the passage that matches, one per turn; what was learnt in a turn
 comes before it. Go on with `tow show m12`, `tow session detail 1a2b3c4d#12` or `tow memory timeline m12`.";
+
+/// The most text that a deep search reads: some ten seconds.
+const DEEP_BYTES: u64 = 8 << 30;
 
 /// Search memories, messages and tool calls by words.
 #[derive(Debug, Args)]
@@ -64,6 +72,9 @@ pub struct Arguments {
     limit: usize,
     #[command(flatten)]
     whose: ProjectArgs,
+    /// Search all tool output, which the index leaves out: reads it, newest first. Finds what contains all words.
+    #[arg(long, conflicts_with_all = ["team", "replaced", "why"])]
+    deep: bool,
     /// Include what the team knows: asks the hub, for at most hub.search_ms.
     #[arg(long)]
     team: bool,
@@ -91,8 +102,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         limit: arguments.limit,
         project: arguments.whose.scope(),
         with_team: arguments.team,
+        deep: arguments.deep.then_some(DEEP_BYTES),
     };
+    let shown = arguments.deep.then(|| activity("reading tool output"));
     let results = search(&scope.env, &request)?;
+    drop(shown);
     results.notices.iter().for_each(|notice| complain(&format!("{notice}\n")));
     let notes = if arguments.why { HitNotes::Reasons } else { HitNotes::None };
     let text = || search_text(&results, notes, scope.env.now, scope.out.style());

@@ -15,8 +15,9 @@ use towline_store::{Archive, StoreError};
 
 /// How long the thread waits before it looks for new rows.
 const EVERY: Duration = Duration::from_millis(200);
-/// New rows per update: many small ones would be merged again and again.
-const AT_LEAST: u64 = 20_000;
+/// New rows per update: many small ones would be merged again and again, and a session whose subagents are read later
+/// would be indexed again.
+const AT_LEAST: u64 = 400_000;
 /// How often the rest is reported after the import.
 const REPORTED: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -84,8 +85,8 @@ fn follow(env: &Env, count: &IndexCount, written: &Receiver<()>) -> Result<(), F
     }
 }
 
-/// The number of texts in the archive.
+/// About the number of documents in the archive: messages, and the tool calls of each turn.
 fn rows(archive: &Archive) -> Result<u64, StoreError> {
     let sizes = archive.sizes()?;
-    Ok(sizes.bodies + sizes.details)
+    Ok(sizes.bodies + sizes.turns)
 }

@@ -3,6 +3,7 @@
 //! Reads only the requested rows.
 
 use super::FindError;
+use super::actions::{self, TurnActions};
 use std::collections::HashMap;
 use towline_core::memory::Memory;
 use towline_search::{Document, DocumentKind};
@@ -16,7 +17,10 @@ pub enum IndexedRow {
     Memory(i64),
     /// The row of the conversation.
     Summary(i64),
+    /// The row of a message.
     Text(SearchTextKind, i64),
+    /// The tool calls of a turn: the row of the conversation, and the turn.
+    Actions(i64, u32),
     /// The position in the list of searched bookmarks.
     Bookmark(i64),
     /// The position in the list of hub rows.
@@ -25,6 +29,8 @@ pub enum IndexedRow {
 
 /// The number of row kinds that an id can encode.
 const KINDS: i64 = 8;
+/// The number of turns of a conversation that an id can encode.
+const TURNS: i64 = 1 << 20;
 
 impl IndexedRow {
     pub fn id(self) -> i64 {
@@ -33,7 +39,7 @@ impl IndexedRow {
             IndexedRow::Summary(row) => (row, 1),
             IndexedRow::Text(SearchTextKind::Prompt, row) => (row, 2),
             IndexedRow::Text(SearchTextKind::Answer, row) => (row, 3),
-            IndexedRow::Text(SearchTextKind::Detail, row) => (row, 4),
+            IndexedRow::Actions(row, turn) => (row * TURNS + i64::from(turn).min(TURNS - 1), 4),
             IndexedRow::Bookmark(row) => (row, 5),
             IndexedRow::Team(row) => (row, 6),
         };
@@ -48,7 +54,7 @@ impl IndexedRow {
             1 => Some(IndexedRow::Summary(row)),
             2 => Some(IndexedRow::Text(SearchTextKind::Prompt, row)),
             3 => Some(IndexedRow::Text(SearchTextKind::Answer, row)),
-            4 => Some(IndexedRow::Text(SearchTextKind::Detail, row)),
+            4 => Some(IndexedRow::Actions(row.div_euclid(TURNS), row.rem_euclid(TURNS) as u32)),
             5 => Some(IndexedRow::Bookmark(row)),
             6 => Some(IndexedRow::Team(row)),
             _ => None,
@@ -106,21 +112,27 @@ fn of_conversation(
         files.entry(file.turn).or_default().push(file.path);
     }
     archive.each_text(of, from_turn, &mut |text: IndexText| {
-        let of_turn = match text.kind {
-            SearchTextKind::Prompt | SearchTextKind::Answer => {
-                files.get(&text.turn).cloned().unwrap_or_default()
-            }
-            SearchTextKind::Detail => vec![],
-        };
+        let of_turn = files.get(&text.turn).cloned().unwrap_or_default();
         each(of_text(of, text, of_turn))
-    })
+    })?;
+    actions::each_turn(archive, of, from_turn..=u32::MAX, &mut |actions| each(of_actions(of, actions)))
+}
+
+fn of_actions(of: &Conversation, actions: TurnActions) -> Document {
+    Document {
+        id: IndexedRow::Actions(of.row(), actions.turn).id(),
+        kind: DocumentKind::Detail,
+        text: actions.text,
+        turn: actions.turn,
+        at: actions.at.0,
+        ..within(of)
+    }
 }
 
 fn of_text(of: &Conversation, text: IndexText, files: Vec<String>) -> Document {
     let kind = match text.kind {
         SearchTextKind::Prompt => DocumentKind::Prompt,
         SearchTextKind::Answer => DocumentKind::Body,
-        SearchTextKind::Detail => DocumentKind::Detail,
     };
     Document {
         id: IndexedRow::Text(text.kind, text.row).id(),
@@ -228,7 +240,8 @@ mod tests {
                 IndexedRow::Summary(row),
                 IndexedRow::Text(SearchTextKind::Prompt, row),
                 IndexedRow::Text(SearchTextKind::Answer, row),
-                IndexedRow::Text(SearchTextKind::Detail, row),
+                IndexedRow::Actions(row % 1_000_000, 0),
+                IndexedRow::Actions(row % 1_000_000, 4711),
                 IndexedRow::Bookmark(row),
                 IndexedRow::Team(row),
             ] {

@@ -80,7 +80,7 @@ fn ids(texts: &ErasedTexts) -> Vec<i64> {
     let of_body =
         |row: &i64| [SearchTextKind::Prompt, SearchTextKind::Answer].map(|kind| IndexedRow::Text(kind, *row));
     let bodies = texts.bodies.iter().flat_map(of_body);
-    let details = texts.details.iter().map(|row| IndexedRow::Text(SearchTextKind::Detail, *row));
+    let details = texts.details.iter().map(|(row, turn)| IndexedRow::Actions(*row, *turn));
     let memories = texts.memories.iter().map(|number| IndexedRow::Memory(*number));
     let summaries = texts.summaries.iter().map(|row| IndexedRow::Summary(*row));
     bodies.chain(details).chain(memories).chain(summaries).map(IndexedRow::id).collect()

@@ -3,13 +3,15 @@
 //! Deleted rows and quarantined memories yield no hit.
 
 use super::FindError;
+use super::actions::indexed;
 use super::question::Question;
 use crate::index::labels::short;
+use std::ops::ControlFlow;
 use towline_core::memory::TrustLevel;
 use towline_core::time::Timestamp;
-use towline_search::snippet;
+use towline_search::{snippet, words_in};
 use towline_store::BookmarkRow;
-use towline_store::archive::{Archive, Conversation, IndexText, SearchTextKind};
+use towline_store::archive::{Archive, Conversation, DetailOrder, DetailText, IndexText, SearchTextKind};
 
 /// One search hit with its references.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -92,25 +94,12 @@ pub fn summary(archive: &Archive, row: i64, question: &Question) -> Result<Optio
     }))
 }
 
-pub fn text(
-    archive: &Archive,
-    kind: SearchTextKind,
-    row: i64,
-    question: &Question,
-) -> Result<Option<Found>, FindError> {
-    let Some((of, text)) = archive.text_of(kind, row)? else { return Ok(None) };
-    let turn = format!("{}#{}", of.short, text.turn);
-    let (id, kind) = match text.kind {
-        SearchTextKind::Prompt | SearchTextKind::Answer => (turn, "body"),
-        SearchTextKind::Detail => {
-            let number = archive.detail_number(&of, &text)?;
-            (number.map_or(turn.clone(), |number| format!("{turn}.{number}")), "detail")
-        }
-    };
+pub fn text(archive: &Archive, row: i64, question: &Question) -> Result<Option<Found>, FindError> {
+    let Some((of, text)) = archive.text_of(row)? else { return Ok(None) };
     let found = snippet(&text.text, &question.text, SNIPPET).text;
     Ok(Some(Found {
-        id,
-        kind,
+        id: format!("{}#{}", of.short, text.turn),
+        kind: "body",
         title: title(archive, &of, &text)?.unwrap_or_else(|| found.chars().take(80).collect()),
         snippet: found,
         message: Some(text.message).filter(|message| !message.is_empty()),
@@ -121,10 +110,58 @@ pub fn text(
     }))
 }
 
-/// The turn's line for a prompt or an answer, the tool of a detail.
+/// The detail of a turn that contains the most words of the question.
+pub fn actions(
+    archive: &Archive,
+    row: i64,
+    turn: u32,
+    question: &Question,
+) -> Result<Option<Found>, FindError> {
+    let Some(of) = archive.conversation_at(row)? else { return Ok(None) };
+    let mut best: Option<(usize, i64, Found)> = None;
+    let _ = archive.each_detail(&of, turn..=turn, DetailOrder::OldestFirst, &mut |detail| {
+        let part = indexed(detail);
+        let words = words_in(&part, &question.text);
+        if best.as_ref().is_none_or(|(most, ..)| words > *most) {
+            let text = if words == 0 { detail.text } else { &part };
+            let snippet = snippet(text, &question.text, SNIPPET).text;
+            best = Some((words, detail.row, of_detail(detail, snippet)));
+        }
+        Ok::<_, FindError>(ControlFlow::Continue(()))
+    })?;
+    best.map(|(_, row, found)| in_conversation(archive, &of, row, found)).transpose()
+}
+
+/// A hit on a detail, without what its conversation and its place there say.
+pub fn of_detail(detail: &DetailText<'_>, snippet: String) -> Found {
+    Found {
+        kind: "detail",
+        title: detail.tool.unwrap_or(detail.kind.name()).to_owned(),
+        snippet,
+        turn: Some(detail.turn),
+        at: detail.at,
+        tokens: detail.text.len().div_ceil(4),
+        ..Found::default()
+    }
+}
+
+/// Completes a hit on the detail with this row.
+pub fn in_conversation(
+    archive: &Archive,
+    of: &Conversation,
+    row: i64,
+    found: Found,
+) -> Result<Found, FindError> {
+    let turn = found.turn.unwrap_or_default();
+    let number = archive.detail_number(of, turn, row)?.map_or(String::new(), |number| format!(".{number}"));
+    let Found { session, project, agent, .. } = of_conversation(of);
+    Ok(Found { id: format!("{}#{turn}{number}", of.short), session, project, agent, ..found })
+}
+
+/// The turn's line.
 fn title(archive: &Archive, of: &Conversation, text: &IndexText) -> Result<Option<String>, FindError> {
     let title = match text.kind {
-        SearchTextKind::Prompt | SearchTextKind::Detail => Some(text.title.clone()),
+        SearchTextKind::Prompt => Some(text.title.clone()),
         SearchTextKind::Answer => archive.turns(of, text.turn, text.turn)?.pop().map(|turn| turn.line),
     };
     Ok(title.filter(|title| !title.is_empty()))

@@ -3,8 +3,10 @@
 //! The archive is the truth. The index is derived from it and rebuilt if it is missing, damaged or of another
 //! version. Rows captured since the last index update are searched directly, without indexing them first.
 
+mod actions;
 mod beside;
 pub mod damage;
+mod deep;
 mod documents;
 pub mod embeddings;
 mod erase;
@@ -16,6 +18,7 @@ mod update;
 
 pub use crate::runtime::archive::{forget_index, index_folder as folder};
 pub use beside::{IndexCount, index_beside};
+pub use deep::{DeepAnswer, deep};
 pub use documents::{each as each_document, each_of, of_memory, project_key};
 pub use erase::{erase, purge};
 pub use found::Found;

@@ -9,15 +9,10 @@ use towline_store::DataFolder;
 
 /// The number of characters of a prompt that are searched.
 const READ: usize = 1000;
-/// Search time grows with the index: a larger one is too slow for a waiting agent.
-const LARGEST: u64 = 200_000;
 
 /// The numbers of at most `most` memories of the named project.
 pub fn memories_for(home: &DataFolder, prompt: &str, project: &str, most: usize) -> Vec<i64> {
     let Ok(Some(index)) = SearchIndex::open_existing(&folder(home)) else { return vec![] };
-    if index.documents() > LARGEST {
-        return vec![];
-    }
     let query = Query {
         text: prompt.chars().take(READ).collect(),
         filters: Filters {

@@ -225,7 +225,8 @@ fn shown(
         let found = match IndexedRow::of(hit.id) {
             Some(IndexedRow::Memory(number)) => found::memory(archive, number, question)?,
             Some(IndexedRow::Summary(row)) => found::summary(archive, row, question)?,
-            Some(IndexedRow::Text(kind, row)) => found::text(archive, kind, row, question)?,
+            Some(IndexedRow::Text(_, row)) => found::text(archive, row, question)?,
+            Some(IndexedRow::Actions(row, turn)) => found::actions(archive, row, turn, question)?,
             Some(IndexedRow::Bookmark(row)) => {
                 let listed = usize::try_from(row).ok().and_then(|row| candidates.bookmarks.get(row));
                 listed.map(|(known, label)| found::bookmark(known, label))

@@ -5,6 +5,7 @@
 
 use super::documents;
 use super::{FindError, folder};
+use std::collections::HashMap;
 use towline_search::{BuildPlace, Document, IndexError, IndexWriter, SearchIndex};
 use towline_store::DataFolder;
 use towline_store::archive::{Archive, ArchiveChange};
@@ -17,8 +18,8 @@ pub struct Updated {
 }
 
 /// Documents and changes per commit: the most work that a kill can lose.
-const DOCUMENTS_AT_ONCE: usize = 20_000;
-const CHANGES_AT_ONCE: u32 = 2_000;
+const DOCUMENTS_AT_ONCE: usize = 60_000;
+const CHANGES_AT_ONCE: u32 = 20_000;
 /// Conversations listed at once.
 const ROWS_AT_ONCE: u32 = 500;
 
@@ -121,8 +122,10 @@ impl IndexUpdate<'_> {
             if changes.is_empty() {
                 return Ok(());
             }
+            let mut first_turns = first_turns(&changes);
             for (number, change) in changes {
                 checkpoint = number;
+                let Some(change) = only_once(change, &mut first_turns) else { continue };
                 if let Some(gone) = documents::deleted_document(self.archive, change)? {
                     self.writer.remove(gone);
                 }
@@ -148,5 +151,27 @@ impl IndexUpdate<'_> {
 
     fn is_due(&self) -> bool {
         self.writer.uncommitted() >= DOCUMENTS_AT_ONCE
+    }
+}
+
+/// The earliest changed turn of each conversation.
+fn first_turns(changes: &[(i64, ArchiveChange)]) -> HashMap<i64, u32> {
+    let mut first_turns = HashMap::new();
+    for (_, change) in changes {
+        if let ArchiveChange::Conversation { row, from_turn } = change {
+            let first = first_turns.entry(*row).or_insert(*from_turn);
+            *first = (*first).min(*from_turn);
+        }
+    }
+    first_turns
+}
+
+/// A conversation that changed several times is read once, from the earliest change on; `None` if that was done.
+fn only_once(change: ArchiveChange, first_turns: &mut HashMap<i64, u32>) -> Option<ArchiveChange> {
+    match change {
+        ArchiveChange::Conversation { row, .. } => {
+            first_turns.remove(&row).map(|from_turn| ArchiveChange::Conversation { row, from_turn })
+        }
+        ArchiveChange::Memory { .. } | ArchiveChange::Summary { .. } => Some(change),
     }
 }

@@ -5,7 +5,7 @@
 
 use super::{Chosen, Past, ProjectScope, parse_time, search_failed};
 use crate::index::embeddings::Asked;
-use crate::index::{Answer, Found, Library, Question, TeamRow, ask, embeddings};
+use crate::index::{Answer, DeepAnswer, Found, Library, Question, TeamRow, ask, deep, embeddings};
 use crate::runtime::{Env, Failure, chain, settings, spawn};
 use crate::sync::{Former, NoLink, TeamQuestion, ask_team};
 use std::time::Duration;
@@ -35,6 +35,8 @@ pub struct SearchRequest {
     pub project: ProjectScope,
     /// Asks the hub, too.
     pub with_team: bool,
+    /// Reads all tool inputs and outputs instead of asking the index, at most about this many bytes of them.
+    pub deep: Option<u64>,
 }
 
 impl SearchRequest {
@@ -52,6 +54,10 @@ pub struct SearchResults {
     pub hits: Vec<Found>,
     /// Turns that wait to be indexed and were not searched.
     pub pending: u64,
+    /// A deep search read no tool output before this time.
+    pub reached: Option<Timestamp>,
+    /// Whether it was a deep search.
+    pub is_deep: bool,
     /// Notices for the user about parts of the search that were unavailable, one line each.
     pub notices: Vec<String>,
 }
@@ -60,7 +66,7 @@ pub fn search(env: &Env, request: &SearchRequest) -> Result<SearchResults, Failu
     let mut filters = filters(request, env.now)?;
     let past = Past::open(env, &request.project)?;
     let Some(past) = past.filter(|past| request.with_team || !past.project.is_empty()) else {
-        return Ok(SearchResults::default());
+        return Ok(SearchResults { is_deep: request.deep.is_some(), ..SearchResults::default() });
     };
     filters.project = match &past.project {
         Chosen::Known { name, .. } | Chosen::Strange { name } => Some(name.clone()),
@@ -73,6 +79,9 @@ pub fn search(env: &Env, request: &SearchRequest) -> Result<SearchResults, Failu
         limit: request.limit.clamp(1, MOST),
         with_replaced: request.with_replaced,
     };
+    if let Some(most_bytes) = request.deep {
+        return search_deep(&past, question, most_bytes);
+    }
     let (embedding, mut notices) = embedded(env, &question.text);
     let mut team = vec![];
     if request.with_team {
@@ -82,16 +91,36 @@ pub fn search(env: &Env, request: &SearchRequest) -> Result<SearchResults, Failu
         }
     }
     let answer = rank(env, &past, &question, embedding.as_ref(), &team)?;
+    let hits = admitted(&past, answer.hits)?;
+    if answer.pending > 0 {
+        spawn::start_unless_running(env);
+    }
+    let (words, pending) = (question.text, answer.pending);
+    Ok(SearchResults { words, hits, pending, notices, ..SearchResults::default() })
+}
+
+/// The hits that the reader may see.
+fn admitted(past: &Past, found: Vec<Found>) -> Result<Vec<Found>, Failure> {
     let mut hits = vec![];
-    for hit in answer.hits {
+    for hit in found {
         if past.admits_hit(&hit)? {
             hits.push(hit);
         }
     }
-    if answer.pending > 0 {
-        spawn::start_unless_running(env);
+    Ok(hits)
+}
+
+fn search_deep(past: &Past, question: Question, most_bytes: u64) -> Result<SearchResults, Failure> {
+    let Filters { kinds, types, concepts, .. } = &question.filters;
+    let is_of_details = kinds.is_empty() || kinds.contains(&DocumentKind::Detail);
+    if !(is_of_details && types.is_empty() && concepts.is_empty()) {
+        return Err(Failure::input("a deep search reads tool calls and their output alone")
+            .hint("Leave out the kind, type and concept, or search without `deep`."));
     }
-    Ok(SearchResults { words: question.text, hits, pending: answer.pending, notices })
+    let found = deep(&past.archive, past.project.row(), &question, most_bytes).map_err(search_failed)?;
+    let DeepAnswer { hits, reached } = found;
+    let hits = admitted(past, hits)?;
+    Ok(SearchResults { words: question.text, hits, reached, is_deep: true, ..SearchResults::default() })
 }
 
 /// The team's results that are not here, or a notice if the hub does not answer in time.

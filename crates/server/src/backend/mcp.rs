@@ -3,6 +3,7 @@
 //! A model's text is data: it never becomes an option. Models read the project they work in, unless the user allows more,
 //! and change only what agents made there, reversibly.
 
+use super::reads::DEEP_BYTES;
 use crate::mcp::{Call, SearchCall, TimelineCall, ToolAnswer, ToolBackend};
 use towline_engine::curate::{Actor, RememberRequest, dismiss, remember};
 use towline_engine::query::{
@@ -108,6 +109,7 @@ fn search_request(call: SearchCall, reach: McpProjects) -> SearchRequest {
         files: call.file.into_iter().collect(),
         since: call.since,
         until: call.until,
+        deep: call.is_deep.then_some(DEEP_BYTES),
         ..SearchRequest::of(call.query, project, limit)
     }
 }

@@ -132,6 +132,9 @@ pub fn proposals(given: &Given) -> Result<Answer, Refusal> {
     Ok(json_answer(&proposals_json(&list, &team)))
 }
 
+/// The most text that a deep search reads while a client waits.
+pub const DEEP_BYTES: u64 = 1 << 30;
+
 pub fn search(given: &Given) -> Result<Answer, Refusal> {
     let all = |name: &str| given.owned(name).into_iter().collect();
     let request = SearchRequest {
@@ -144,6 +147,7 @@ pub fn search(given: &Given) -> Result<Answer, Refusal> {
         session: given.owned("session"),
         since: given.owned("from"),
         until: given.owned("to"),
+        deep: given.flag("deep").then_some(DEEP_BYTES),
         ..SearchRequest::of(given.owned("q").unwrap_or_default(), project(given), limit(given))
     };
     Ok(json_answer(&search_json(&query::search(&env()?, &request).map_err(bad_request)?)))

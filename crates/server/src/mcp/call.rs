@@ -27,6 +27,8 @@ pub struct SearchCall {
     pub project: Option<String>,
     pub since: Option<String>,
     pub until: Option<String>,
+    /// Reads all tool output instead of the index.
+    pub is_deep: bool,
     pub limit: u32,
 }
 
@@ -81,6 +83,7 @@ impl Call {
                 project: given.text("project")?,
                 since: given.text("since")?,
                 until: given.text("until")?,
+                is_deep: given.flag("deep")?,
                 limit: given.number("limit")?.unwrap_or(USUAL_HITS).clamp(1, MOST_HITS),
             })),
             "timeline" => Ok(Call::Timeline(TimelineCall {

@@ -35,6 +35,7 @@ fn tools() -> [Tool; 7] {
                 "project": {"type": "string", "description": "default this one; * all, if the user allows it"},
                 "since": {"type": "string", "description": "date, or 3d"},
                 "until": {"type": "string"},
+                "deep": {"type": "boolean", "description": "read all tool output, if the index found nothing"},
                 "limit": {"type": "integer"}
             }),
             &["query"],

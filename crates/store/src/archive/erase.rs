@@ -85,7 +85,6 @@ const COPIES: &str = "select conversation, ordinal from turns where mark = ?1 an
 const SUBAGENT_MARKS: &str = "
     select mark, at from details where conversation = ?1 and turn = ?2 and subagent is not null";
 const BODIES_OF_TURN: &str = "select id from bodies where conversation = ?1 and turn = ?2";
-const DETAILS_OF_TURN: &str = "select id from details where conversation = ?1 and turn = ?2";
 const BODIES: &str = "select id from bodies where conversation = ?1";
 const DROP_SUMMARY: &str = "delete from summaries where conversation = ?1";
 /// Jobs of remaining turns are not repeated.
@@ -265,7 +264,7 @@ impl<'a> ArchiveEraser<'a> {
             }
         }
         self.bury_turn(conversation, ordinal)?;
-        self.texts.details.extend(self.archive.db.all::<i64>(DETAILS_OF_TURN, turn)?);
+        self.texts.details.extend(u32::try_from(ordinal).ok().map(|ordinal| (conversation, ordinal)));
         self.texts.bodies.extend(self.archive.db.all::<i64>(BODIES_OF_TURN, turn)?);
         let mut dropped = [0; DROP_TURN.len()];
         for (statement, dropped) in DROP_TURN.iter().zip(&mut dropped) {
@@ -297,12 +296,11 @@ impl<'a> ArchiveEraser<'a> {
             }
             self.archive.add_piece_tombstones(*id, RowKind::Body, IN_RANGE, range, self.burial)?;
             self.archive.add_piece_tombstones(*id, RowKind::Detail, IN_RANGE, range, self.burial)?;
-            let texts = |table: &str| {
-                self.archive.db.all::<i64>(&format!("select id from {table} where {IN_RANGE}"), range)
-            };
-            let (bodies, details) = (texts("bodies")?, texts("details")?);
-            self.texts.bodies.extend(bodies);
-            self.texts.details.extend(details);
+            let bodies = format!("select id from bodies where {IN_RANGE}");
+            self.texts.bodies.extend(self.archive.db.all::<i64>(&bodies, range)?);
+            let turns = format!("select distinct turn from details where {IN_RANGE}");
+            let turns = self.archive.db.all::<u32>(&turns, range)?;
+            self.texts.details.extend(turns.into_iter().map(|turn| (*id, turn)));
             let drop =
                 |table| self.archive.db.change(&format!("delete from {table} where {IN_RANGE}"), range);
             self.erased.bodies += drop("bodies")?;

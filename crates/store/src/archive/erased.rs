@@ -6,7 +6,8 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErasedTexts {
     pub bodies: Vec<i64>,
-    pub details: Vec<i64>,
+    /// Turns that lost details: a conversation, and a turn of it.
+    pub details: Vec<(i64, u32)>,
     pub memories: Vec<i64>,
     /// Conversations whose summary is gone.
     pub summaries: Vec<i64>,

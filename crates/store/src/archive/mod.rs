@@ -69,7 +69,7 @@ pub use source::{ReadPosition, TranscriptSource};
 pub use spending::{CallCost, DailySpending, DayBudget};
 pub use summaries::KeptSummary;
 pub use tally::{ModelUsage, TouchedFile};
-pub use texts::{IndexText, SearchTextKind};
+pub use texts::{DetailOrder, DetailText, IndexText, SearchTextKind};
 pub use usage::{UsageGroup, UsageGroupBy, UsageProject, UsageQuery, UsedSession};
 pub use write::{TakenRows, WriteBatch};
 

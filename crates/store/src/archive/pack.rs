@@ -183,6 +183,36 @@ impl DetailBytes {
     }
 }
 
+/// Unpacks one text after the other; reuses the decompressor and its memory.
+#[derive(Default)]
+pub(super) struct Unpacker {
+    decompressor: Option<zstd::bulk::Decompressor<'static>>,
+    buffer: Vec<u8>,
+}
+
+impl Unpacker {
+    /// The text of stored bytes, without those that are no text.
+    pub(super) fn text<'a>(&'a mut self, is_packed: bool, content: &'a [u8]) -> Result<&'a str> {
+        let bytes = if is_packed { self.decompressed(content)? } else { content };
+        Ok(std::str::from_utf8(bytes)
+            .unwrap_or_else(|error| std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()))
+    }
+
+    fn decompressed(&mut self, content: &[u8]) -> Result<&[u8]> {
+        let failed = |source| StoreError::Unpack { source };
+        let size = zstd::bulk::Decompressor::upper_bound(content).unwrap_or(LARGEST).min(LARGEST);
+        if self.decompressor.is_none() {
+            self.decompressor = Some(zstd::bulk::Decompressor::new().map_err(failed)?);
+        }
+        self.buffer.clear();
+        self.buffer.reserve(size);
+        if let Some(decompressor) = &mut self.decompressor {
+            decompressor.decompress_to_buffer(content, &mut self.buffer).map_err(failed)?;
+        }
+        Ok(&self.buffer)
+    }
+}
+
 /// The text of a detail's row; empty if it cannot be decompressed.
 pub(crate) fn unpacked(is_packed: bool, content: Vec<u8>) -> String {
     DetailBytes::stored(is_packed, content).text().unwrap_or_default()

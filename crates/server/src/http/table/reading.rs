@@ -62,6 +62,7 @@ routes! {
         query("session", WORD, "Only of this session"),
         SINCE,
         UNTIL,
+        query("deep", Kind::Flag, "Read all tool output, newest first, instead of the index"),
         LIMIT,
     ] "Find by words, best first: `tow search --json`";
     get Timeline "/v1/timeline" [
