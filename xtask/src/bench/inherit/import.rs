@@ -4,6 +4,7 @@
 //! of a few runs: other load on the machine can only slow it down.
 
 use std::io::Write;
+use std::path::Path;
 
 use crate::bench::home::Home;
 use crate::bench::host::{announce, settle};
@@ -46,10 +47,24 @@ pub fn measured(setup: &Setup, out: &mut impl Write) -> Result<(Table, Vec<Judge
     let again = 100.0 * again.wall_ns as f64 / first.wall_ns as f64;
     let judgements = vec![
         Judgement::at_least("import with its index, per core", per_core, 30.0, " MB/s"),
+        Judgement::at_most(
+            "archive, of its input",
+            share_of(&home.data().join("archive.db"), bytes)?,
+            50.0,
+            " %",
+        ),
+        Judgement::at_most("index, of its input", share_of(&home.data().join("index"), bytes)?, 10.0, " %"),
         Judgement::at_most("memory of an import", peak_mb, 200.0, " MB"),
         Judgement::at_most("a second import, of the first's time", again, 2.0, " %"),
     ];
     Ok((Table::new("Import", &COLUMNS, rows), judgements))
+}
+
+/// The size of a file, or of all files in a folder, in percent of the input.
+fn share_of(place: &Path, input: u64) -> Result<f64> {
+    let files = if place.is_dir() { files::below(place)? } else { vec![place.to_owned()] };
+    let bytes: u64 = files.iter().filter_map(|file| Some(file.metadata().ok()?.len())).sum();
+    Ok(100.0 * bytes as f64 / input as f64)
 }
 
 /// Resets the store, as if no transcript had ever been imported.
