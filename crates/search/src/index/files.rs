@@ -39,9 +39,11 @@ impl Directory for IndexFiles {
         if path.extension().is_none_or(|extension| extension != STORED) {
             return self.mapped.get_file_handle(path);
         }
-        let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => OpenReadError::FileDoesNotExist(path.to_owned()),
-            _ => OpenReadError::wrap_io_error(error, path.to_owned()),
+        let failed = |error: io::Error| {
+            if error.kind() == io::ErrorKind::NotFound {
+                return OpenReadError::FileDoesNotExist(path.to_owned());
+            }
+            OpenReadError::wrap_io_error(error, path.to_owned())
         };
         let file = File::open(self.folder.join(path)).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
@@ -59,9 +61,11 @@ impl Directory for IndexFiles {
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
         let opened =
             OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(self.folder.join(path));
-        let file = opened.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(path.to_owned()),
-            _ => OpenWriteError::wrap_io_error(error, path.to_owned()),
+        let file = opened.map_err(|error| {
+            if error.kind() == io::ErrorKind::AlreadyExists {
+                return OpenWriteError::FileAlreadyExists(path.to_owned());
+            }
+            OpenWriteError::wrap_io_error(error, path.to_owned())
         })?;
         Ok(BufWriter::new(Box::new(SyncedFile(file))))
     }
