@@ -66,6 +66,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    scope.env.say_waits_by(complain);
     if !arguments.dry_run {
         Actor::of_caller(&scope.env)?.require_person("forget what was recorded")?;
     }

@@ -6,6 +6,7 @@ mod asked;
 mod exported;
 mod report;
 
+use crate::output::complain;
 use crate::progress::{self, ImportBar, ProgressBar};
 use crate::scope::Scope;
 use clap::Args;
@@ -70,6 +71,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    scope.env.say_waits_by(complain);
     if let Some(file) = arguments.from.as_deref().and_then(export::file) {
         if !file.exists() {
             return Err(missing(&file));

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::json;
 use std::time::Duration;
 use towline_engine::index::embeddings::{Extent, Standing};
-use towline_engine::index::{FindError, embeddings, forget_index, update};
+use towline_engine::index::{self, FindError, embeddings, forget_index};
 use towline_engine::query::{search_failed, unreadable_data};
 use towline_engine::runtime::progress::Progress as _;
 use towline_engine::runtime::{Failure, settings};
@@ -33,20 +33,22 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let home = &scope.env.home;
+    scope.env.say_waits_by(complain);
     let (documents, vectors) = match Archive::read(home, PATIENCE).map_err(unreadable_data)? {
         Some(archive) => {
+            let ready = |patience| index::is_writable(home, patience).map(|ready| ready.then_some(()));
+            scope.env.take_turn("the search index", PATIENCE, ready).map_err(failed)?;
             forget_index(home).map_err(unreadable_data)?;
             let sizes = archive.sizes().map_err(unreadable_data)?;
             let mut progress = ProgressBar::default();
             let mut seen = |rows| {
                 progress.show_count(rows, sizes.bodies + sizes.details, "texts indexed", scope.env.elapsed());
             };
-            let updated = update(home, &archive, &mut seen).map_err(failed)?;
+            // A worker that came first builds the same index: what it leaves is indexed after it.
+            let updated = |patience| index::update_within(home, &archive, patience, &mut seen);
+            let documents = scope.env.take_turn("the search index", PATIENCE, updated).map_err(failed)?;
             progress.finish();
-            if updated.busy {
-                return Err(Failure::input("somebody else writes the index").hint("Try again in a moment."));
-            }
-            (updated.documents, vectors(scope, &archive)?)
+            (documents.unwrap_or_default(), vectors(scope, &archive)?)
         }
         None => (0, None),
     };

@@ -2,7 +2,7 @@
 //!
 //! Writes only rows that change. Can be interrupted at any time; the next run continues.
 
-use crate::output::Tone;
+use crate::output::{Tone, complain};
 use crate::progress::{self, ProgressBar};
 use crate::scope::Scope;
 use clap::Args;
@@ -53,6 +53,7 @@ struct ScrubResult {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
+    scope.env.say_waits_by(complain);
     let wishes = Wishes::load(&scope.env)?;
     let clean = |text: &str| clean(&wishes, text);
     let is_excluded_folder = |folder: &str| wishes.excludes(folder);

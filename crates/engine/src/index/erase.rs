@@ -3,15 +3,15 @@
 //! A large segment takes long to rewrite, so `tow data work` does that; the file `index.purge` says that it is due.
 
 use super::documents::IndexedRow;
-use super::{FindError, folder, forget_index};
+use super::{FindError, folder, forget_index, update};
+use crate::runtime::Env;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
-use towline_search::{IndexError, IndexWriter, Purged, SearchIndex};
+use towline_search::{IndexError, Purged, SearchIndex};
 use towline_store::archive::{ErasedTexts, SearchTextKind};
 use towline_store::home::{open_or_make, unless_gone};
-use towline_store::lock::pauses;
 use towline_store::{DataFolder, StoreError};
 
 /// How long to wait for a process that updates the index.
@@ -20,9 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Documents whose segments are rewritten while the user waits: about a second.
 const AT_ONCE: u32 = 20_000;
 
-/// Removes these texts. The whole index goes if they may be anywhere, or if another process keeps it busy. Returns `Rest` if
-/// background work has to follow.
-pub fn erase(home: &DataFolder, texts: &ErasedTexts) -> Result<Purged, FindError> {
+/// Removes these texts. The whole index goes if they may be anywhere, or if another process keeps it busy for longer than the
+/// caller waits. Returns `Rest` if background work has to follow.
+pub fn erase(env: &Env, texts: &ErasedTexts) -> Result<Purged, FindError> {
+    let home = &env.home;
     let all_gone = || forget_index(home).map(|()| Purged::Rest).map_err(FindError::from);
     if !folder(home).exists() {
         return Ok(Purged::All);
@@ -34,7 +35,9 @@ pub fn erase(home: &DataFolder, texts: &ErasedTexts) -> Result<Purged, FindError
         Err(error) if error.needs_rebuild() => return all_gone(),
         opened => opened?,
     };
-    let Some(writer) = writer(&index)? else { return all_gone() };
+    let writer =
+        env.take_turn("the search index", PATIENCE, |patience| update::writer_within(&index, patience))?;
+    let Some(writer) = writer else { return all_gone() };
     mark(home)?;
     let purged = writer.erase(&ids(texts), AT_ONCE)?;
     if purged == Purged::All {
@@ -56,24 +59,6 @@ pub fn purge(home: &DataFolder) -> Result<(), FindError> {
             unmark(home)
         }
     }
-}
-
-fn writer(index: &SearchIndex) -> Result<Option<IndexWriter<'_>>, FindError> {
-    let mut pauses = pauses(PATIENCE);
-    loop {
-        match index.writer() {
-            Err(IndexError::Busy) => match pauses.next() {
-                Some(pause) => wait(pause),
-                None => return Ok(None),
-            },
-            opened => return Ok(Some(opened?)),
-        }
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "waiting for another process, which has no timed wait")]
-fn wait(pause: Duration) {
-    std::thread::sleep(pause);
 }
 
 fn ids(texts: &ErasedTexts) -> Vec<i64> {

@@ -25,7 +25,7 @@ pub use found::Found;
 pub use prompt::memories_for;
 pub use question::{Answer, Library, Question, TeamRow, ask, pending};
 pub use towline_search::marks;
-pub use update::{Updated, read_up_to, update};
+pub use update::{Updated, is_writable, read_up_to, update, update_within};
 
 use towline_store::StoreError;
 

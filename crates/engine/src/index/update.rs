@@ -6,9 +6,11 @@
 use super::documents;
 use super::{FindError, folder};
 use std::collections::HashMap;
+use std::time::Duration;
 use towline_search::{BuildPlace, Document, IndexError, IndexWriter, SearchIndex};
 use towline_store::DataFolder;
 use towline_store::archive::{Archive, ArchiveChange};
+use towline_store::lock::pauses;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Updated {
@@ -50,14 +52,22 @@ pub fn read_up_to(home: &DataFolder) -> Option<i64> {
 
 /// Indexes all pending changes. `seen` receives the number of documents so far.
 pub fn update(home: &DataFolder, archive: &Archive, seen: &mut dyn FnMut(u64)) -> Result<Updated, FindError> {
+    let documents = update_within(home, archive, Duration::ZERO, seen)?;
+    Ok(Updated { documents: documents.unwrap_or_default(), busy: documents.is_none() })
+}
+
+/// The same; waits this long for another process that writes the index. Returns the number of documents, or `None`.
+pub fn update_within(
+    home: &DataFolder,
+    archive: &Archive,
+    patience: Duration,
+    seen: &mut dyn FnMut(u64),
+) -> Result<Option<u64>, FindError> {
     let index = open(home, archive)?;
     if index.checkpoint()? == Some(archive.last_change()?) {
-        return Ok(Updated::default());
+        return Ok(Some(0));
     }
-    let writer = match index.writer() {
-        Err(IndexError::Busy) => return Ok(Updated { busy: true, ..Updated::default() }),
-        opened => opened?,
-    };
+    let Some(writer) = writer_within(&index, patience)? else { return Ok(None) };
     let mut update = IndexUpdate { archive, writer, documents: 0, seen };
     // Read again under the lock: the previous holder may have moved the checkpoint.
     let checkpoint = match index.checkpoint()? {
@@ -67,7 +77,38 @@ pub fn update(home: &DataFolder, archive: &Archive, seen: &mut dyn FnMut(u64)) -
     update.follow(checkpoint)?;
     let documents = update.documents;
     update.writer.close()?;
-    Ok(Updated { documents, busy: false })
+    Ok(Some(documents))
+}
+
+/// The writer of the index; `None` if another process holds it for longer.
+pub(super) fn writer_within(
+    index: &SearchIndex,
+    patience: Duration,
+) -> Result<Option<IndexWriter<'_>>, FindError> {
+    let mut pauses = pauses(patience);
+    loop {
+        match index.writer() {
+            Err(IndexError::Busy) => match pauses.next() {
+                Some(pause) => wait(pause),
+                None => return Ok(None),
+            },
+            opened => return Ok(Some(opened?)),
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "waiting for another process, which has no timed wait")]
+fn wait(pause: Duration) {
+    std::thread::sleep(pause);
+}
+
+/// Whether no other process writes the index, or stops within this time.
+pub fn is_writable(home: &DataFolder, patience: Duration) -> Result<bool, FindError> {
+    match SearchIndex::open_existing(&folder(home)) {
+        Ok(Some(index)) => Ok(writer_within(&index, patience)?.is_some()),
+        // A missing or damaged index has no writer.
+        Ok(None) | Err(_) => Ok(true),
+    }
 }
 
 struct IndexUpdate<'a> {

@@ -47,8 +47,7 @@ impl Writable {
         let Writable { mut archive, _lock } = self;
         drop(_lock);
         std::thread::sleep(pause);
-        let lock = ArchiveLock::take_within(&env.home, pauses(patience)).map_err(folder_error(env))?;
-        let Some(lock) = lock else { return Ok(None) };
+        let Some(lock) = lock(env, patience)? else { return Ok(None) };
         if !archive.is_current() {
             drop(archive);
             archive = Archive::open(&env.home, &lock, PATIENCE, env.uid())?;
@@ -60,9 +59,7 @@ impl Writable {
 /// Returns `None` if another writer holds the lock for longer than `patience`.
 pub fn open(env: &Env, patience: Duration) -> Result<Option<Writable>, StoreError> {
     env.home.create().map_err(folder_error(env))?;
-    let Some(lock) = ArchiveLock::take_within(&env.home, pauses(patience)).map_err(folder_error(env))? else {
-        return Ok(None);
-    };
+    let Some(lock) = lock(env, patience)? else { return Ok(None) };
     let archive = match Archive::open(&env.home, &lock, PATIENCE, env.uid()) {
         Err(StoreError::Damaged { source }) => begin_anew(env, &lock, &source.to_string())?,
         other => other?,
@@ -75,6 +72,11 @@ pub fn open(env: &Env, patience: Duration) -> Result<Option<Writable>, StoreErro
     Ok(Some(Writable { archive, _lock: lock }))
 }
 
+fn lock(env: &Env, patience: Duration) -> Result<Option<ArchiveLock>, StoreError> {
+    let take = |patience| ArchiveLock::take_within(&env.home, pauses(patience));
+    env.take_turn("the archive", patience, take).map_err(folder_error(env))
+}
+
 /// The error of an operation on the data folder.
 pub fn folder_error(env: &Env) -> impl Fn(io::Error) -> StoreError {
     |source| StoreError::Folder { path: env.home.folder().to_owned(), source }
@@ -82,7 +84,7 @@ pub fn folder_error(env: &Env) -> impl Fn(io::Error) -> StoreError {
 
 /// Moves the archive aside, if there is one.
 pub fn move_archive_aside(env: &Env) -> Result<(), StoreError> {
-    let lock = ArchiveLock::take_within(&env.home, pauses(PATIENCE)).map_err(folder_error(env))?;
+    let lock = lock(env, PATIENCE)?;
     match lock.filter(|_| env.home.archive().exists()) {
         Some(lock) => set_aside_with_index(env, &lock).map(drop),
         None => Ok(()),

@@ -30,6 +30,8 @@ pub struct Env {
     fraction: u16,
     begun: Instant,
     drawn: AtomicU16,
+    /// How a user's command says that it waits.
+    pub(super) waits: OnceLock<fn(&str)>,
 }
 
 impl Env {
@@ -52,6 +54,7 @@ impl Env {
             fraction,
             begun: begun(),
             drawn: AtomicU16::new(0),
+            waits: OnceLock::new(),
         })
     }
 
@@ -59,7 +62,15 @@ impl Env {
     #[cfg(test)]
     pub fn at(home: DataFolder, config_file: PathBuf) -> Env {
         let (now, fraction) = now();
-        Env { home, config_file, now, fraction, begun: begun(), drawn: AtomicU16::new(0) }
+        Env {
+            home,
+            config_file,
+            now,
+            fraction,
+            begun: begun(),
+            drawn: AtomicU16::new(0),
+            waits: OnceLock::new(),
+        }
     }
 
     /// The same environment at the current time. A clock fixed by a test advances from its fixed value.
@@ -74,6 +85,7 @@ impl Env {
             fraction,
             begun: begun(),
             drawn: AtomicU16::new(0),
+            waits: self.waits.clone(),
         }
     }
 

@@ -18,6 +18,7 @@ pub mod record;
 pub mod spawn;
 pub mod text;
 pub mod tls;
+mod waiting;
 pub mod watch;
 
 pub use config::{Config, settings};

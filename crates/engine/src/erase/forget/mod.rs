@@ -169,7 +169,9 @@ pub fn finish_interrupted(env: &Env) -> Result<bool, Failure> {
 
 /// Takes the exclusive right to erase. Waits for a background process that finishes an earlier erase.
 pub fn begin(env: &Env) -> Result<EraseGuard, Failure> {
-    EraseGuard::begin(&env.home, pauses(PATIENCE)).map_err(|error| unreadable(env, error))?.ok_or_else(busy)
+    let take = |patience| EraseGuard::begin(&env.home, pauses(patience));
+    let guard = env.take_turn("what is kept", PATIENCE, take).map_err(|error| unreadable(env, error))?;
+    guard.ok_or_else(busy)
 }
 
 /// Rewrites both databases without free pages and logs.
@@ -187,7 +189,7 @@ pub fn vacuum(env: &Env) -> Result<(), Failure> {
 /// Removes the remains of deleted rows from the archive, and drops what was derived from them.
 fn compact(env: &Env, writable: Writable, texts: &ErasedTexts) -> Result<(), Failure> {
     let writable = writable.compact().map_err(failed)?;
-    let purged = index::erase(&env.home, texts).map_err(|error| Failure::new(&error))?;
+    let purged = index::erase(env, texts).map_err(|error| Failure::new(&error))?;
     embeddings::remove_deleted(&env.home, &writable.archive).map_err(|error| Failure::new(&error))?;
     if purged == Purged::Rest || !writable.archive.is_swept().map_err(failed)? {
         // A search does not build an index that was deleted, and a large archive is swept in steps.
@@ -223,8 +225,8 @@ pub fn with_store<T>(
     env: &Env,
     act: impl FnOnce(&Store, &ProjectionLock) -> Result<T, StoreError>,
 ) -> Result<T, Failure> {
-    let lock =
-        ProjectionLock::take_within(&env.home, pauses(PATIENCE)).map_err(|error| unreadable(env, error))?;
+    let take = |patience| ProjectionLock::take_within(&env.home, pauses(patience));
+    let lock = env.take_turn("the database", PATIENCE, take).map_err(|error| unreadable(env, error))?;
     let lock = lock.ok_or_else(busy)?;
     let (store, folded) = Store::open_and_apply(&env.home, &lock, &limits(env)).map_err(failed)?;
     effects::carry_out(env, &settings(env), &store, &folded.effects).map_err(failed)?;
