@@ -4,6 +4,7 @@
 //! processes; of its crates it uses `core`, to measure redaction, `agents`, to write the plugin and to name the agents,
 //! and `store`, to make a history for benchmarks.
 
+mod agent_process;
 mod bench;
 mod corpus;
 mod day;

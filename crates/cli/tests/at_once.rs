@@ -1,4 +1,4 @@
-//! Commands that meet each other: none fails or skips anything because another one writes, and who waits says for what.
+//! Commands that meet each other: none fails or skips anything because another one writes, and one that waits says for what.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 use std::fs::{self, File};

@@ -1,6 +1,7 @@
 //! The folders that a measured `tow` runs in: a home, a data folder and a project.
 //!
-//! Every home is temporary and removed when it is dropped. The user's own folders are never read.
+//! A home is temporary and removed when it is dropped, unless the caller names its folder. The user's own folders are
+//! never read.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,21 +11,31 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
+use towline_testkit::script_arguments;
 
 use super::host::temporary_folder;
 use super::seed;
 use crate::files;
-use crate::outcome::{Result, output_of};
+use crate::outcome::{Failure, Result, output_of};
 
 /// The folders of one case, or of one user with transcripts.
 pub struct Home {
-    folder: TempDir,
+    folder: PathBuf,
+    /// Removes the folder when it is dropped.
+    _temporary: Option<TempDir>,
     tow: PathBuf,
 }
 
 impl Home {
     pub fn new(tow: &Path) -> Result<Home> {
-        let home = Home { folder: temporary_folder()?, tow: tow.to_owned() };
+        let folder = temporary_folder()?;
+        let home = Home::at(folder.path(), tow)?;
+        Ok(Home { _temporary: Some(folder), ..home })
+    }
+
+    /// A home that stays, in this folder.
+    pub fn at(folder: &Path, tow: &Path) -> Result<Home> {
+        let home = Home { folder: folder.to_owned(), _temporary: None, tow: tow.to_owned() };
         files::create_folder(&home.user())?;
         files::create_folder(&home.plain_folder())?;
         let git = home.project().join(".git");
@@ -34,20 +45,20 @@ impl Home {
     }
 
     pub fn user(&self) -> PathBuf {
-        self.folder.path().join("home")
+        self.folder.join("home")
     }
 
     pub fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
+        self.folder.join("data")
     }
 
     pub fn project(&self) -> PathBuf {
-        self.folder.path().join("project")
+        self.folder.join("project")
     }
 
     /// A folder outside any repository.
     pub fn plain_folder(&self) -> PathBuf {
-        self.folder.path().join("plain")
+        self.folder.join("plain")
     }
 
     pub fn config(&self) -> PathBuf {
@@ -70,8 +81,26 @@ impl Home {
     /// A command of `tow` as a user in UTC types it.
     pub fn tow(&self, arguments: &[&str]) -> Command {
         let mut command = self.command();
-        command.args(arguments).current_dir(self.folder.path()).env("TZ", "UTC");
+        command.args(arguments).current_dir(&self.folder).env("TZ", "UTC");
         command
+    }
+
+    /// The same in the foreground of a terminal, as a person runs it.
+    pub fn on_terminal(&self, arguments: &[&str]) -> Result<Command> {
+        // A terminal counts by the name of its program.
+        let terminal = self.plain_folder().join("xterm");
+        if !terminal.exists() {
+            fs::copy("/usr/bin/script", &terminal).map_err(Failure::read(&terminal))?;
+        }
+        let mut command = Command::new(terminal);
+        command.args(script_arguments(&self.tow, arguments, "")).env_clear().current_dir(self.plain_folder());
+        command
+            .env("HOME", self.user())
+            .env("TOWLINE_HOME", self.data())
+            .env("TZ", "UTC")
+            .env("TERM", "xterm");
+        command.env("PATH", "/usr/bin:/bin").env("SHELL", "/bin/sh");
+        Ok(command)
     }
 
     pub fn run(&self, arguments: &[&str]) -> Result<String> {

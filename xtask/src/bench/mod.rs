@@ -4,23 +4,24 @@
 //! baseline in the same round. Must not touch the user's folders or tmux server: each case has its own.
 
 mod costs;
-mod home;
+pub mod home;
 mod hooks;
-mod host;
+pub mod host;
 mod hub;
 mod inherit;
 mod instructions;
-mod measure;
-mod payload;
-mod report;
+pub mod measure;
+pub mod payload;
+pub mod report;
 mod rounds;
 mod search;
 mod seed;
-mod setup;
+pub mod setup;
 mod silence;
-mod statistics;
+pub mod statistics;
 mod track;
 mod viewer;
+mod years;
 
 use std::io::Write;
 
@@ -48,6 +49,8 @@ pub enum Bench {
     Search(search::Options),
     /// Run every long command on a terminal over a large archive: the longest silence, the bars, the first search
     Silence(silence::Options),
+    /// Measure every command, hook and view over years of transcripts, or over three sizes of them
+    Years(years::Options),
     /// Measure the viewer in a real browser, and its server, with a long history
     Viewer(viewer::Options),
     /// Measure a hub on a real PostgreSQL: push, pull, search, size and memory, with millions of rows
@@ -72,6 +75,7 @@ pub fn run<W: Write>(bench: &Bench, repository: &Repository, out: &mut W) -> Res
         Bench::Search(options) => return search::run(options, repository, out),
         Bench::Silence(options) => return silence::run(options, repository, out),
         Bench::Viewer(options) => return viewer::run(options, repository, out),
+        Bench::Years(options) => return years::run(options, repository, out),
         Bench::Hub(options) => return hub::run(options, repository, out),
     };
     require(&[VALGRIND])?;

@@ -5,10 +5,9 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::Command;
 
 use clap::Args;
-use towline_testkit::{Shown, script_arguments};
+use towline_testkit::Shown;
 
 use super::home::Home;
 use super::host::announce;
@@ -16,7 +15,7 @@ use super::inherit::corpus::Corpus;
 use super::report::{Judgement, Report, Table};
 use super::setup::{Publication, binary};
 use crate::files;
-use crate::outcome::{Failure, Result, Verdict};
+use crate::outcome::{Result, Verdict};
 use crate::repository::Repository;
 
 /// How to look for silence.
@@ -76,15 +75,12 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
     announce(out, "making a corpus of recorded shapes …")?;
     let corpus = Corpus::load(&repository.root().join("crates"))?;
     let bytes = corpus.write(&home.user(), options.megabytes * 1_000_000)?;
-    // A terminal counts by the name of its program.
-    let terminal = home.plain_folder().join("xterm");
-    std::fs::copy("/usr/bin/script", &terminal).map_err(Failure::read(&terminal))?;
     let mut rows = vec![];
     let mut judgements = vec![];
     for (number, command) in COMMANDS.iter().enumerate() {
         let name = format!("tow {}", command.join(" "));
         announce(out, &name)?;
-        let shown = Shown::of(&mut on_terminal(&home, &terminal, command));
+        let shown = Shown::of(&mut home.on_terminal(command)?);
         if !shown.status.success() {
             announce(out, &format!("failed: {}", shown.text))?;
         }
@@ -118,15 +114,4 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
     let tow = if options.tow.is_some() { " --tow PATH" } else { "" };
     let arguments = format!("silence --megabytes {}{tow}", options.megabytes);
     options.publication.publish(&report, &arguments, "benchmarks-silence.md", out)
-}
-
-/// The command in the foreground of a terminal program.
-fn on_terminal(home: &Home, terminal: &std::path::Path, arguments: &[&str]) -> Command {
-    let typed = home.tow(arguments);
-    let mut command = Command::new(terminal);
-    command.args(script_arguments(typed.get_program().as_ref(), arguments, ""));
-    command.env_clear().current_dir(home.plain_folder());
-    command.env("HOME", home.user()).env("TOWLINE_HOME", home.data()).env("TZ", "UTC").env("TERM", "xterm");
-    command.env("PATH", "/usr/bin:/bin").env("SHELL", "/bin/sh");
-    command
 }

@@ -104,8 +104,10 @@ mod tests {
 
     #[test]
     fn one_slow_round_does_not_move_the_ratio() {
-        let sample =
-            |round, wall_ns| Sample { round, cost: Cost { wall_ns, cpu_us: 5, faults: 9, peak_kb: 1 } };
+        let sample = |round, wall_ns| Sample {
+            round,
+            cost: Cost { wall_ns, cpu_us: 5, faults: 9, ..Cost::default() },
+        };
         let yardstick = BTreeMap::from([(1, 1000.0), (2, 1000.0), (3, 8000.0)]);
         let summary = Summary::of(&[sample(1, 1500), sample(2, 1600), sample(3, 12_000)], &yardstick);
         assert_eq!((summary.ratio, summary.p50, summary.cpu, summary.faults), (1.5, 1.6, 5.0, 9.0));

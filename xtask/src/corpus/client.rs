@@ -58,6 +58,22 @@ impl Client {
         }
     }
 
+    /// The client's own id of a turn, in its transcript and in its hooks.
+    pub fn turn_id(self, session: &Session, number: u64) -> String {
+        match self {
+            Client::Claude => format!("{}-q0-{number}", session.id),
+            Client::Codex => format!("{}-{number:012x}", &session.id[..23]),
+        }
+    }
+
+    /// The lines of a transcript up to and with the prompt of a turn, the opening excepted.
+    pub fn prompt_lines(self) -> usize {
+        match self {
+            Client::Claude => 1,
+            Client::Codex => 4,
+        }
+    }
+
     /// The whole transcript of a subagent.
     pub fn subagent(self, session: &Session, number: u64, turn: &Turn) -> String {
         let agent = format!("a{:08x}{number:04x}", session.number);
@@ -108,7 +124,7 @@ fn input(call: &Call) -> Value {
 fn codex_turn(session: &Session, number: u64, turn: &Turn) -> String {
     let at = stamp(session.started_s + 40 * number);
     let id = |kind: &str, part: usize| format!("{kind}_{:08x}{number:06x}{part:04x}", session.number);
-    let turn_id = format!("{}-{number:012x}", &session.id[..23]);
+    let turn_id = Client::Codex.turn_id(session, number);
     let entry =
         |kind: &str, payload: Value| line(&json!({"timestamp": at, "type": kind, "payload": payload}));
     let message = |part: usize, role: &str, text: Value| {

@@ -5,18 +5,22 @@
 
 mod chance;
 mod client;
+mod live;
 mod story;
+
+pub use chance::Chance;
+pub use live::{Cast, LiveSession, LiveTurn};
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde::{Deserialize, Serialize};
 
 use crate::files;
 use crate::outcome::{Result, Verdict};
 use crate::repository::Repository;
 
-use chance::Chance;
 use client::Client;
 use story::{Session, Storyteller};
 
@@ -25,13 +29,41 @@ pub struct Options {
     /// How many gigabytes to write
     #[arg(long, value_name = "N", default_value_t = 1.0)]
     gigabytes: f64,
+    /// The most turns of a session: fewer make more and smaller sessions
+    #[arg(long, value_name = "N", default_value_t = USUAL_TURNS)]
+    turns: u64,
     /// The home folder to write into
     #[arg(long, value_name = "FOLDER")]
     home: PathBuf,
 }
 
+/// How much to write, and in which sessions.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub bytes: u64,
+    /// Sessions have up to this many turns.
+    pub most_turns: u64,
+}
+
+impl Shape {
+    pub fn of_gigabytes(gigabytes: f64) -> Shape {
+        Shape { bytes: (gigabytes * 1e9) as u64, most_turns: USUAL_TURNS }
+    }
+
+    /// This many small sessions, about.
+    pub fn of_small_sessions(sessions: u64) -> Shape {
+        Shape { bytes: sessions * SMALL_SESSION_BYTES, most_turns: SMALL_TURNS }
+    }
+
+    /// How many sessions this will be, about.
+    fn sessions(self) -> u64 {
+        let each = if self.most_turns <= SMALL_TURNS { SMALL_SESSION_BYTES } else { USUAL_SESSION_BYTES };
+        (self.bytes / each).max(1)
+    }
+}
+
 /// What was written.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Written {
     pub sessions: u64,
     pub files: u64,
@@ -40,23 +72,27 @@ pub struct Written {
 }
 
 pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict> {
-    let bytes = (options.gigabytes * 1e9) as u64;
-    let done = write(&repository.root().join("crates"), &options.home, bytes)?;
+    let shape = Shape { most_turns: options.turns, ..Shape::of_gigabytes(options.gigabytes) };
+    let done = write(&repository.root().join("crates"), &options.home, shape)?;
     let Written { sessions, files, turns, bytes } = done;
     writeln!(out, "{sessions} sessions, {files} files, {turns} turns, {} MB", bytes / 1_000_000)?;
     Ok(Verdict::Holds)
 }
 
-/// Sessions per gigabyte, as measured on heavy users: 20,000 in 6.85 GB.
-const SESSIONS_PER_GB: u64 = 2_920;
+/// Sessions of heavy users: 20,000 in 6.85 GB.
+const USUAL_TURNS: u64 = 120;
+const USUAL_SESSION_BYTES: u64 = 342_500;
+/// Sessions of a growth series, with their subagents.
+const SMALL_TURNS: u64 = 3;
+const SMALL_SESSION_BYTES: u64 = 25_000;
 /// Every so many sessions there is one of 100 MB, if it fits.
 const HUGE_EVERY: u64 = 4_000;
 const HUGE_BYTES: u64 = 100_000_000;
 
-/// Writes transcripts below `home` until they have this many bytes.
-pub fn write(crates: &Path, home: &Path, bytes: u64) -> Result<Written> {
-    let sessions = (bytes * SESSIONS_PER_GB / 1_000_000_000).max(1);
-    let teller = Storyteller::load(crates, sessions)?;
+/// Writes transcripts below `home` until they have the bytes of this shape.
+pub fn write(crates: &Path, home: &Path, shape: Shape) -> Result<Written> {
+    let (bytes, sessions) = (shape.bytes, shape.sessions());
+    let teller = Storyteller::load(crates, sessions)?.with_most_turns(shape.most_turns);
     let (mut chance, mut done) = (Chance::new(20_241_101), Written::default());
     let mut number = 0;
     while done.bytes < bytes {
@@ -118,7 +154,10 @@ mod tests {
     fn every_line_is_json_and_the_same_size_gives_the_same_bytes() {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
         let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-        let written = folders.each_ref().map(|folder| write(&crates, folder.path(), 3_000_000).unwrap());
+        let written = folders.each_ref().map(|folder| {
+            let shape = Shape { bytes: 3_000_000, most_turns: USUAL_TURNS };
+            write(&crates, folder.path(), shape).unwrap()
+        });
         assert!(written[0].sessions > 3 && written[0].files > written[0].sessions, "{written:?}");
         let all = folders.each_ref().map(|folder| files::below(folder.path()).unwrap());
         assert_eq!(all[0].len() as u64, written[0].files);
@@ -128,5 +167,15 @@ mod tests {
             let is_json = |line: &str| serde_json::from_str::<serde_json::Value>(line).is_ok();
             assert!(text.lines().all(is_json), "{}", one.display());
         }
+    }
+
+    #[test]
+    fn fewer_turns_make_more_sessions_of_the_same_bytes() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+        let written = [USUAL_TURNS, SMALL_TURNS].map(|most_turns| {
+            let folder = tempfile::tempdir().unwrap();
+            write(&crates, folder.path(), Shape { bytes: 3_000_000, most_turns }).unwrap()
+        });
+        assert!(written[1].sessions > 3 * written[0].sessions, "{written:?}");
     }
 }

@@ -103,6 +103,7 @@ const TOOLS: [&str; 6] = ["Read", "Bash", "Edit", "Grep", "Bash", "Read"];
 pub struct Storyteller {
     code: Vec<String>,
     projects: u64,
+    most_turns: u64,
 }
 
 #[derive(Clone)]
@@ -150,7 +151,12 @@ impl Storyteller {
         for path in found {
             code.extend(files::read(&path)?.lines().map(str::to_owned));
         }
-        Ok(Storyteller { code, projects: (sessions / PROJECTS_PER_SESSION).max(3) })
+        Ok(Storyteller { code, projects: (sessions / PROJECTS_PER_SESSION).max(3), most_turns: 120 })
+    }
+
+    /// Sessions with up to this many turns.
+    pub fn with_most_turns(self, most_turns: u64) -> Storyteller {
+        Storyteller { most_turns: most_turns.max(1), ..self }
     }
 
     pub fn session(&self, chance: &mut Chance, number: u64, of: u64) -> Session {
@@ -161,7 +167,7 @@ impl Storyteller {
             id,
             project: chance.skewed(self.projects),
             started_s: FIRST_DAY_S + TWO_YEARS_S * number.min(of) / of,
-            turns: chance.size(1, 120),
+            turns: chance.size(1, self.most_turns),
             subagents: if chance.is_one_in(3) { chance.size(1, 12) } else { 0 },
             least_bytes: 0,
         }
