@@ -21,6 +21,7 @@ mod repository;
 mod scan;
 mod secrets;
 mod server;
+mod soak;
 mod structure;
 mod tidy;
 
@@ -96,6 +97,8 @@ enum Task {
         #[arg(long, value_name = "TRIAL")]
         only: Option<u32>,
     },
+    /// Play many sessions at many times real speed with everything beside them: what was sent is stored, nothing drifts
+    Soak(soak::Options),
     /// Play random schedules of three machines and a hub
     Schedules {
         /// How many schedules of three machines and a hub to play
@@ -143,6 +146,7 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
             more::run(&more::INJURIES, iterations, &repository, out)
         }
         Task::Schedules { count } => more::run(&more::SCHEDULES, *count, &repository, out),
+        Task::Soak(options) => soak::run(options, &repository, out),
         Task::Secrets(options) => secrets::run(options, &repository, out),
     }
 }
