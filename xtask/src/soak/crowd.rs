@@ -115,7 +115,7 @@ fn seconds() -> u64 {
 }
 
 /// The process that the session's hooks name. The second client's hooks name none.
-fn agent_process(scene: &Scene, agent: Agent) -> Result<Option<AgentProcess>> {
+pub fn agent_process(scene: &Scene, agent: Agent) -> Result<Option<AgentProcess>> {
     let start =
         || AgentProcess::start(&scene.env.root().join("bin"), agent.name(), &scene.env.command("tow"));
     (agent == Agent::Claude).then(start).transpose()

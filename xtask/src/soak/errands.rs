@@ -17,7 +17,7 @@ const SEARCH_EVERY: Duration = Duration::from_secs(1);
 const BAR_EVERY: Duration = Duration::from_secs(2);
 const WORDS: [&str; 4] = ["cache", "upper bound", "rotate_thumbnail", "what did we decide about the quota"];
 /// A project of the imported transcripts.
-const FORGOTTEN: &str = "cart-2";
+const FORGOTTEN: &str = "invoice-1";
 
 #[derive(Default)]
 pub struct Errands {
@@ -99,14 +99,15 @@ impl Errands {
 
     fn run(&self, name: &'static str, command: &mut Command) -> Result<()> {
         let start = Instant::now();
-        let output = command.output().map_err(Failure::start(name))?;
-        let ms = start.elapsed().as_secs_f64() * 1e3;
-        let words = || {
-            let texts = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-            String::from_utf8_lossy(&texts).trim().to_owned()
+        let problem = match command.output() {
+            Ok(output) if output.status.success() => None,
+            Ok(output) => {
+                let texts = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+                Some(String::from_utf8_lossy(&texts).trim().to_owned())
+            }
+            Err(error) => Some(error.to_string()),
         };
-        let problem = (!output.status.success()).then(words);
-        self.note(Errand { name, ms, problem });
+        self.note(Errand { name, ms: start.elapsed().as_secs_f64() * 1e3, problem });
         Ok(())
     }
 

@@ -14,6 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use towline_agents::Agent;
 use towline_testkit::TestEnv;
 
 use crate::bench::host::announce;
@@ -105,6 +106,9 @@ pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> 
     let length = Duration::from_secs_f64(options.minutes * 60.0);
     let cast = Cast::load(&crates)?;
     let scene = Scene { env, cast, speed: options.speed, length, began: Instant::now() };
+    // Both copy a program, which cannot be started while another thread still has the copy open for writing.
+    drop(scene.env.person_command(&[]));
+    drop(crowd::agent_process(&scene, Agent::Claude)?);
     let report = play(&scene, options.sessions)?;
     report.print(out)?;
     if let Some(path) = &options.markdown {

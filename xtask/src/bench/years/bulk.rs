@@ -136,7 +136,7 @@ pub fn forgetting(world: &World, say: &dyn Fn(&str) -> Result<()>) -> Result<Don
     let memory = any_memory(world)?;
     let tasks: [(&str, Vec<&str>, f64); 3] = [
         ("data forget MEMORY", vec![&memory], 1_000.0),
-        ("data forget --project, the third largest", vec!["--project", "cart-2"], 30_000.0),
+        ("data forget --project, the second largest", vec!["--project", "invoice-1"], 30_000.0),
         ("data forget --project, the largest", vec!["--project", LARGEST_PROJECT], 30_000.0),
     ];
     let mut done = Done::default();

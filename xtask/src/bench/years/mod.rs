@@ -19,12 +19,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::host::{announce, settle};
-use super::report::Report;
+use super::report::{Report, Table};
 use super::setup::{Publication, binary};
 use crate::corpus::{Cast, Shape};
 use crate::outcome::{Result, Verdict};
 use crate::repository::Repository;
 
+use bulk::Done;
 use growth::Size;
 use hooks::Stage;
 use meter::{Row, table};
@@ -96,67 +97,40 @@ impl Place<'_> {
 
     /// One size, everything.
     fn survey(&self, options: &Options) -> Result<Report> {
+        let crates = self.root.join("crates");
         let world = self.world(options.home.as_deref(), Shape::of_gigabytes(options.gigabytes))?;
-        let mut report = Report {
-            title: "Benchmarks: years",
-            legend: LEGEND,
-            tables: vec![],
-            remarks: vec![],
-            judgements: vec![],
-        };
-        let mut once = vec![];
+        let mut report = empty("Benchmarks: years");
         if world.is_imported {
             report.remarks.push("Data of an earlier run: import and worker were not measured.".to_owned());
         } else {
-            let done = bulk::import(&world, &say)?;
-            once.extend(done.rows);
-            report.judgements.extend(done.judgements);
-            report.remarks.extend(done.remarks);
+            add_done(&mut report, "Import and worker", bulk::import(&world, &say)?)?;
         }
         say("tow data reindex")?;
-        once.push(bulk::reindex(&world)?);
+        add_rows(&mut report, "Reindex", &[bulk::reindex(&world)?])?;
         report.remarks.push(sizes(&world));
         say("commands of a user")?;
-        let commands = commands::measured(&world, RUNS)?;
+        add_rows(&mut report, "Commands of a user", &commands::measured(&world, RUNS)?)?;
         say("hooks")?;
-        let cast = Cast::load(&self.root.join("crates"))?;
+        let cast = Cast::load(&crates)?;
         let stage = Stage::new(&world, &cast)?;
-        let hooks = hooks::measured(&stage, HOOK_RUNS)?;
-        let per_turn = background::measured(&stage)?;
+        add_rows(&mut report, "Hooks", &hooks::measured(&stage, HOOK_RUNS)?)?;
+        add_table(&mut report, background::table(&background::measured(&stage)?))?;
         say("server and monitor")?;
         let views = views::measured(&world)?;
+        report.judgements.extend(views.judgements);
+        add_table(&mut report, views.table)?;
         say("other programs")?;
         let others = bulk::others(&world, &self.root.join("clients"))?;
-        let forgetting = bulk::forgetting(&world, &say)?;
-        let beside = beside::measured(self.tow, &self.root.join("crates"), options.gigabytes, &say)?;
-        once.extend(forgetting.rows);
-        for rows in [&once, &commands, &hooks] {
-            report.judgements.extend(rows.iter().flat_map(Row::judgements));
-        }
-        report.judgements.extend(views.judgements);
-        report.remarks.extend(others.remarks.into_iter().chain(forgetting.remarks));
-        report.tables = vec![
-            table("Commands that change the data", &once),
-            table("Commands of a user", &commands),
-            table("Hooks", &hooks),
-            background::table(&per_turn),
-            views.table,
-            beside,
-            table("Other programs on the same files", &others.rows),
-        ];
+        add_done(&mut report, "Other programs on the same files", others)?;
+        add_done(&mut report, "Forgetting", bulk::forgetting(&world, &say)?)?;
+        add_table(&mut report, beside::measured(self.tow, &crates, options.gigabytes, &say)?)?;
         Ok(report)
     }
 
     /// Three sizes, and the growth between them.
     fn grow(&self, most_sessions: u64) -> Result<Report> {
         let cast = Cast::load(&self.root.join("crates"))?;
-        let mut report = Report {
-            title: "Benchmarks: growth",
-            legend: LEGEND,
-            tables: vec![],
-            remarks: vec![],
-            judgements: vec![],
-        };
+        let mut report = empty("Benchmarks: growth");
         let mut all = vec![];
         for sessions in [most_sessions / 100, most_sessions / 10, most_sessions] {
             let world = self.world(None, Shape::of_small_sessions(sessions.max(1)))?;
@@ -176,6 +150,28 @@ impl Place<'_> {
         report.tables.push(growth::table(&all));
         Ok(report)
     }
+}
+
+fn empty(title: &'static str) -> Report {
+    Report { title, legend: LEGEND, tables: vec![], remarks: vec![], judgements: vec![] }
+}
+
+/// Adds a table, and shows it at once: a run that is stopped has said what it measured.
+fn add_table(report: &mut Report, table: Table) -> Result<()> {
+    say(&table.lines().join("\n"))?;
+    report.tables.push(table);
+    Ok(())
+}
+
+fn add_rows(report: &mut Report, title: &str, rows: &[Row]) -> Result<()> {
+    report.judgements.extend(rows.iter().flat_map(Row::judgements));
+    add_table(report, table(title, rows))
+}
+
+fn add_done(report: &mut Report, title: &str, done: Done) -> Result<()> {
+    report.judgements.extend(done.judgements);
+    report.remarks.extend(done.remarks);
+    add_rows(report, title, &done.rows)
 }
 
 /// How large everything is, in total and beside the transcripts.
