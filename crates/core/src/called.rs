@@ -61,7 +61,7 @@ mod tests {
     #[track_caller]
     fn check(wanted: &str, expected: &[usize]) {
         let of = |item: &'static [&str; 3]| Callable {
-            agent: if item[0] == "docs" { "codex" } else { "claude" },
+            agent: if item[0] == "docs" { "heron" } else { "otter" },
             project: Some(item[0]),
             branch: Some(item[1]),
             words: item[2],
@@ -81,8 +81,8 @@ mod tests {
         check("main till", &[2]);
         check("shpkpr", &[2]);
         check("main", &[0, 2, 3]);
-        check("codex", &[3]);
-        check("claude till", &[2]);
+        check("heron", &[3]);
+        check("otter till", &[2]);
         check("nothing like it", &[]);
         check("", &[]);
         check(" ", &[]);

@@ -134,7 +134,7 @@ mod tests {
         let sample = |name: &str| match name {
             "ids" | "files" => json!(["m1"]),
             "limit" | "before" | "after" | "number" => json!(3),
-            "pin" => json!(true),
+            "pin" | "deep" => json!(true),
             "kind" => json!("memory"),
             _ => json!("text"),
         };

@@ -31,7 +31,7 @@ pub fn check(scope: &Scope) -> Check {
     parts.retain(|(_, bytes)| *bytes >= NAMED_FROM);
     parts.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
     let named: Vec<String> = parts.iter().map(|(name, bytes)| format!("{name} {}", size(*bytes))).collect();
-    let most = u64::from(settings(&scope.env).archive.most_mb) << 20;
+    let most = settings(&scope.env).archive.most_mb << 20;
     let list = if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
     let check = Check::good("space", format!("{}{list}; the archive may use {}", size(all), size(most)));
     if all < LARGE {
