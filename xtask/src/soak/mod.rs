@@ -59,7 +59,7 @@ pub const LEGEND: &str = "Each session is played by a thread: its hooks with the
     search each second, a bar refreshed every other second, an import at two fifths of the time and the forgetting of a \
     project at three fifths. Captures and workers start by themselves.";
 
-/// What all threads share.
+/// State shared by all threads.
 pub struct Scene {
     pub env: TestEnv,
     pub cast: Cast,

@@ -1,4 +1,4 @@
-//! What the machine shows per tenth of the time: hook times, the server, processes, logs of the databases.
+//! Samples per tenth of the time: hook times, the server, processes, logs of the databases.
 //!
 //! Only looks; the one owner of what counts as drift.
 

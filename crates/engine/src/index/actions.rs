@@ -25,7 +25,7 @@ const ERROR_LINES: usize = 8;
 const ERROR_LINE: usize = 240;
 const TURN: usize = 64_000;
 
-/// What lines with an error contain, as compilers, test runners, interpreters and shells print them.
+/// Marks of lines with an error, as compilers, test runners, interpreters and shells print them.
 const ERROR_SIGNS: [&str; 8] =
     ["rror: ", "rror[", "panicked at", "FAILED", "atal: ", "FATAL: ", "xception: ", "command not found"];
 

@@ -73,12 +73,7 @@ pub fn import(world: &World, say: &dyn Fn(&str) -> Result<()>) -> Result<Done> {
     let figures = imported?;
     let speed = world.written.bytes as f64 / 1e3 / figures.cpu_ms;
     done.judgements.push(Judgement::at_least("import with its index", speed, 100.0, " MB per CPU second"));
-    done.judgements.push(Judgement::at_most(
-        "log of the archive during the import",
-        log,
-        LARGEST_LOG_MB,
-        " MB",
-    ));
+    done.judgements.push(log_bound("log of the archive during the import", log));
     done.rows.push(Row { name: "data import".to_owned(), figures, bounds: vec![] });
     let search = ["search", COMMON_WORD, "--all-projects"];
     let figures = once(&mut world.tow(&search), Stdio::null(), Ends::Well)?;
@@ -92,12 +87,7 @@ pub fn import(world: &World, say: &dyn Fn(&str) -> Result<()>) -> Result<Done> {
     let turns = report["distilled_turns"].as_f64().unwrap_or_default();
     let each = figures.cpu_ms / turns;
     done.judgements.push(Judgement::at_most("worker, per distilled turn", each, 2.0, " ms CPU"));
-    done.judgements.push(Judgement::at_most(
-        "log of the archive during the worker",
-        log,
-        LARGEST_LOG_MB,
-        " MB",
-    ));
+    done.judgements.push(log_bound("log of the archive during the worker", log));
     done.remarks.push(format!(
         "Worker: {turns} turns distilled, {} memories, {} sessions past their retention.",
         report["made_memories"], report["expired_conversations"]
@@ -105,6 +95,10 @@ pub fn import(world: &World, say: &dyn Fn(&str) -> Result<()>) -> Result<Done> {
     done.rows.push(Row { name: "data work, to its end".to_owned(), figures, bounds: vec![] });
     done.judgements.extend(retention(world)?);
     Ok(done)
+}
+
+fn log_bound(name: &str, megabytes: f64) -> Judgement {
+    Judgement::at_most(name, megabytes, LARGEST_LOG_MB, " MB")
 }
 
 /// Whether one run of the worker has brought the archive within its retention.

@@ -82,7 +82,7 @@ fn client(agent: Agent) -> Check {
     let Some(program) = find_in_path(agent.name()) else {
         return Check::good(
             agent.name(),
-            format!("not on the PATH here; {} was used on this machine, so it has hooks", agent.title()),
+            format!("{} has a settings folder, but is not on the PATH of this shell", agent.title()),
         );
     };
     match version_of(&program) {

@@ -9,7 +9,7 @@ use std::path::Path;
 use towline_engine::runtime::settings;
 use towline_engine::runtime::text::size;
 
-/// Smaller parts are added up.
+/// Smaller parts count in the total alone.
 const NAMED_FROM: u64 = 1 << 20;
 
 /// A folder from this size on comes with what would free space.

@@ -12,7 +12,7 @@ use towline_store::foreign::{ForeignSurvey, SurveyedTable, TableImport};
 
 pub struct ImportReport {
     is_dry: bool,
-    /// What the command had spent before, with questions for example.
+    /// The time that the command had spent before, with questions for example.
     began: Duration,
     pub imported: Imported,
     pub databases: Vec<TakenOver>,
