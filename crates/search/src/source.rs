@@ -2,10 +2,12 @@
 //!
 //! A source numbers its documents from 0. A number may be unused or deleted: `is_live` says so.
 
+use std::collections::BTreeSet;
+
 use crate::document::{Document, DocumentKind};
 use crate::error::Result;
 use crate::table::WordPiece;
-use crate::words::{Bm25, TermDictionary};
+use crate::words::{Bm25, TermDictionary, words_of};
 
 /// Documents that can be searched together.
 pub trait DocSource: TermDictionary {
@@ -115,7 +117,17 @@ impl Document {
         tags.extend(self.memory_type.iter().map(|name| tag(TagKind::Type, name)));
         tags.extend(self.concepts.iter().map(|name| tag(TagKind::Concept, name)));
         tags.extend(self.files.iter().flat_map(|file| path_suffixes(file)));
+        if self.kind == DocumentKind::Memory {
+            tags.extend(self.shared_word_tags());
+        }
         tags
+    }
+
+    /// By these a memory is found for a prompt in its project (`index/recall.rs`). The one without a word counts them.
+    fn shared_word_tags(&self) -> BTreeSet<String> {
+        let words = [&self.title, &self.text].into_iter().flat_map(|text| words_of(text));
+        let tags = words.map(|word| shared_word_tag(&self.project, &word.indexed));
+        tags.chain([shared_word_tag(&self.project, "")]).collect()
     }
 }
 
@@ -129,6 +141,8 @@ pub enum TagKind {
     Project,
     Branch,
     Agent,
+    /// A word of a memory, within its project.
+    SharedWord,
 }
 
 /// A tag as it is indexed.
@@ -141,8 +155,14 @@ pub fn tag(tagged: TagKind, name: &str) -> String {
         TagKind::Project => 'p',
         TagKind::Branch => 'b',
         TagKind::Agent => 'a',
+        TagKind::SharedWord => 'm',
     };
     format!("{letter}:{}", name.to_lowercase())
+}
+
+/// The tag of a word in the memories of a project. Neither contains a line break.
+pub fn shared_word_tag(project: &str, word: &str) -> String {
+    tag(TagKind::SharedWord, &format!("{project}\n{word}"))
 }
 
 /// Every suffix of a path in whole components, so that the prefix `src/auth/` matches any folder `src/auth`.

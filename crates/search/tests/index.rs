@@ -271,13 +271,9 @@ fn damaged_and_older_index_call_for_a_rebuild() {
     let test = TestIndex::with(&[body(1, "words")]);
     let meta = test.folder.path().join("meta.json");
     let text = std::fs::read_to_string(&meta).unwrap();
-    for damaged in [
-        "",
-        "{",
-        "[]",
-        &text.replace("\\\"format\\\":2", "\\\"format\\\":0"),
-        &text.replace("words", "wards"),
-    ] {
+    for damaged in
+        ["", "{", "[]", &text.replace("\\\"format\\\":", "\\\"format\\\":9"), &text.replace("words", "wards")]
+    {
         std::fs::write(&meta, damaged).unwrap();
         let error = SearchIndex::open(test.folder.path()).err().unwrap();
         assert!(error.needs_rebuild(), "{damaged}: {error}");
@@ -487,4 +483,44 @@ fn child_writes_until_it_is_killed() {
             println!("\ncommitted {id}");
         }
     }
+}
+
+#[test]
+fn prompt_finds_the_memories_of_its_project_that_share_its_rare_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = SearchIndex::open(folder.path()).unwrap();
+    let mut writer = index.writer().unwrap();
+    let memory = |id: i64, project: &str, title: &str| Document {
+        title: title.to_owned(),
+        project: project.to_owned(),
+        ..Document::plain(id, DocumentKind::Memory, "the worker of the queue")
+    };
+    for id in 1..=40 {
+        let title = match id {
+            7 => "Retries of the queue are bounded".to_owned(),
+            9 => "Retries and invoices".to_owned(),
+            _ => format!("Painted part {id}"),
+        };
+        writer.add(&memory(id, "Harbour", &title)).unwrap();
+    }
+    writer.add(&memory(50, "elsewhere", "Retries of the queue are bounded")).unwrap();
+    writer
+        .add(&Document {
+            project: "Harbour".into(),
+            ..Document::plain(51, DocumentKind::Prompt, "bounded retries")
+        })
+        .unwrap();
+    writer.commit(1).unwrap();
+    writer.close().unwrap();
+    let found = |prompt: &str, most| index.memories_sharing("harbour", prompt, most).unwrap();
+    assert_eq!(found("why are the retries not bounded?", 20), [7, 9]);
+    assert_eq!(found("why are the retries not bounded?", 1), [7]);
+    // All memories contain these words, so they tell nothing.
+    assert_eq!(found("the worker of the queue", 20), [] as [i64; 0]);
+    assert_eq!(found("", 20), [] as [i64; 0]);
+    let mut writer = index.writer().unwrap();
+    writer.remove(7);
+    writer.commit(2).unwrap();
+    writer.close().unwrap();
+    assert_eq!(found("why are the retries not bounded?", 20), [9]);
 }

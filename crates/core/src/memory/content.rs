@@ -1,7 +1,7 @@
 //! The text of memories and summaries: bounded, normalised to the right lines, and redacted.
 //!
-//! A draft is raw and its author untrusted. It becomes content only through `of`. Content is immutable: an edit makes a
-//! new one.
+//! A draft is raw and its author untrusted. It becomes content only through `of`, or `stored` when it was content before.
+//! Content is immutable: an edit makes a new one.
 
 use crate::capture::FileAccess;
 use crate::text::{CleanText, clip, distinct, window};
@@ -124,6 +124,12 @@ impl MemoryContent {
             concepts: bounded_lines(&draft.concepts, CONCEPT, CONCEPTS),
             files: files.map(|(path, how)| (single_line(&path, PATH), how)).collect(),
         }))
+    }
+
+    /// Content that is read back: only content is stored, so it is not redacted again, which costs a first prompt half as
+    /// much as reading it. `None` if it has no title.
+    pub fn stored(draft: MemoryDraft) -> Option<MemoryContent> {
+        (!draft.title.is_empty()).then_some(MemoryContent(draft))
     }
 
     /// Returns the text for editing; the result has to pass `of` again.

@@ -1,30 +1,23 @@
 //! Finds older memories that share words with a prompt. The index is not updated: an agent waits.
 //!
-//! A missing or unreadable index yields no memories. Writes nothing and ranks nothing; the caller ranks.
+//! Writes nothing and ranks nothing; the caller ranks.
 
 use super::documents::{IndexedRow, project_key};
 use super::folder;
-use towline_search::{DocumentKind, Filters, Query, RankingStages, SearchIndex};
+use towline_core::text::clip;
+use towline_search::SearchIndex;
 use towline_store::DataFolder;
 
-/// The number of characters of a prompt that are searched.
+/// The number of bytes of a prompt that are searched.
 const READ: usize = 1000;
 
-/// The numbers of at most `most` memories of the named project.
-pub fn memories_for(home: &DataFolder, prompt: &str, project: &str, most: usize) -> Vec<i64> {
-    let Ok(Some(index)) = SearchIndex::open_existing(&folder(home)) else { return vec![] };
-    let query = Query {
-        text: prompt.chars().take(READ).collect(),
-        filters: Filters {
-            kinds: vec![DocumentKind::Memory],
-            project: Some(project_key(Some(project))),
-            ..Filters::default()
-        },
-        limit: most,
-        ..Query::default()
-    };
-    let hits = index.search_with(RankingStages::Words, &query, &[], None).unwrap_or_default();
+/// The numbers of at most `most` memories of the named project; `None` if the index cannot tell.
+pub fn memories_for(home: &DataFolder, prompt: &str, project: &str, most: usize) -> Option<Vec<i64>> {
+    let index = SearchIndex::open_existing(&folder(home)).ok()??;
+    // A build that is under way has not reached all memories.
+    index.checkpoint().ok()??;
+    let ids = index.memories_sharing(&project_key(Some(project)), clip(prompt, READ), most).ok()?;
     let number =
         |id| if let Some(IndexedRow::Memory(number)) = IndexedRow::of(id) { Some(number) } else { None };
-    hits.into_iter().filter_map(|hit| number(hit.id)).collect()
+    Some(ids.into_iter().filter_map(number).collect())
 }

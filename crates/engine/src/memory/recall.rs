@@ -1,7 +1,7 @@
 //! Collects the memories for a session whose model has not received them yet.
 //!
-//! `core::memory::choose` selects among them. Ranks the newest few hundred memories and older ones that the index
-//! finds for the prompt; reads only the chosen ones, and checks their files: an agent waits.
+//! `core::memory::choose` selects among them. Ranks the newest memories and those of any age that the index finds for the
+//! prompt; reads only the chosen ones, and checks their files: an agent waits.
 
 mod stale;
 
@@ -17,7 +17,6 @@ use towline_core::capture::FileAccess;
 use towline_core::compose::{ComposedContext, tokens};
 use towline_core::event::{EndedBy, EventKind};
 use towline_core::id::SessionKey;
-use towline_core::memory::Memory;
 use towline_core::memory::choose::{
     ChosenMemories, CurrentWork, MemoryFormatter, MemorySelection, Ranking, SelectionCost, select,
 };
@@ -26,9 +25,11 @@ use towline_core::session::Session;
 use towline_store::archive::Archive;
 use towline_store::{Store, StoreError};
 
-/// More than fit into any agent's context budget.
-const NEWEST: u32 = 200;
-/// The number of older memories that share words with the prompt.
+/// More than fit into any agent's context budget. Among them the prompt's words are looked up in their text, which costs a
+/// first prompt as much as all the rest: many only if no index finds older ones by these words.
+const NEWEST: u32 = 60;
+const NEWEST_WITHOUT_INDEX: u32 = 200;
+/// The number of memories of any age that share words with the prompt.
 const OLDER: usize = 20;
 /// The number of sessions whose next steps are given, among the latest `LOOKED_AT`.
 const SESSIONS: usize = 2;
@@ -99,44 +100,62 @@ fn best(
     project: i64,
     here: &CurrentWork,
 ) -> Result<ChosenMemories, StoreError> {
-    let (mut ranking, mut newest) = (Ranking::new(here), vec![]);
-    archive.newest_memories(project, NEWEST, &mut |candidate, pinned_at| {
-        newest.push(candidate.number);
-        if pinned_at.is_none() {
-            ranking.add(candidate);
+    let mut ranking = Ranking::new(here);
+    let mut newest = rank_newest(archive, project, NEWEST, &mut ranking)?;
+    let mut found = None;
+    if newest.len() == NEWEST as usize {
+        found = if config.memory.older { found_by_words(env, archive, project, here)? } else { None };
+        if found.is_none() {
+            newest = rank_newest(archive, project, NEWEST_WITHOUT_INDEX, &mut ranking)?;
         }
-    })?;
+    }
     let oldest = newest.iter().min().copied().unwrap_or(0);
     for path in &here.files {
         archive.memories_about(path, oldest)?.into_iter().for_each(|number| ranking.add_file(number));
     }
-    for memory in older(env, config, archive, &newest, &here.prompt)? {
-        // The index knows a project by its name, which another one may have, too.
-        if memory.pinned_at.is_none() && archive.memory_project(memory.number)? == Some(project) {
-            ranking.add_memory(&memory);
+    let found = found.unwrap_or_default().into_iter();
+    let older: Vec<i64> = found.filter(|number| !newest.contains(number)).collect();
+    archive.memories_to_rank(project, &older, &mut |candidate, pinned_at| {
+        if pinned_at.is_none() {
+            ranking.add(candidate);
         }
+    })?;
+    for number in older {
+        let paths = archive.paths_of_memory(number)?;
+        paths.iter().filter(|path| here.files.contains(*path)).for_each(|_| ranking.add_file(number));
     }
     let best = ranking.best();
     let read = |numbers: &[i64]| archive.memories_numbered(numbers);
     Ok(ChosenMemories { pinned: vec![], fitting: read(&best.fitting)?, others: read(&best.others)? })
 }
 
-/// Older memories that the index finds for the prompt. A project with fewer than `NEWEST` memories has none.
-fn older(
-    env: &Env,
-    config: &Config,
+/// Ranks the newest memories that are not pinned; returns the numbers of all.
+fn rank_newest(
     archive: &Archive,
-    newest: &[i64],
-    prompt: &str,
-) -> Result<Vec<Memory>, StoreError> {
-    let are_wanted = newest.len() == NEWEST as usize && config.memory.older && !prompt.trim().is_empty();
-    let Some(oldest) = newest.last().filter(|_| are_wanted) else { return Ok(vec![]) };
-    let project = archive.memory(*oldest)?.and_then(|memory| memory.project);
-    let Some(project) = project else { return Ok(vec![]) };
-    let numbers = index::memories_for(&env.home, prompt, &project, OLDER);
-    let unknown = numbers.into_iter().filter(|number| !newest.contains(number));
-    let found = unknown.map(|number| archive.memory(number)).collect::<Result<Vec<_>, _>>()?;
-    Ok(found.into_iter().flatten().filter(Memory::is_current).collect())
+    project: i64,
+    most: u32,
+    ranking: &mut Ranking<'_>,
+) -> Result<Vec<i64>, StoreError> {
+    let mut newest = vec![];
+    archive.newest_memories(project, most, &mut |candidate, pinned_at| {
+        newest.push(candidate.number);
+        if pinned_at.is_none() {
+            ranking.add(candidate);
+        }
+    })?;
+    Ok(newest)
+}
+
+/// The memories that the index finds for the prompt, of any age; `None` without an index.
+fn found_by_words(
+    env: &Env,
+    archive: &Archive,
+    project: i64,
+    here: &CurrentWork,
+) -> Result<Option<Vec<i64>>, StoreError> {
+    let Some(name) = archive.project_name(project)? else { return Ok(None) };
+    // The index knows a project by its name, which another one may have, too; the archive tells them apart.
+    Ok(index::memories_for(&env.home, &here.prompt, &name, OLDER))
 }
 
 fn files_lately(archive: &Archive, project: Option<i64>) -> Result<BTreeSet<String>, StoreError> {

@@ -6,6 +6,7 @@
 mod cursors;
 mod files;
 mod fresh;
+mod recall;
 mod schema;
 mod segment;
 mod tokens;

@@ -89,7 +89,7 @@ fn outdated(reader: &SegmentReader, fields: Fields, fresh: &[Document]) -> Resul
 }
 
 /// All documents that contain a term.
-fn postings(index: &InvertedIndexReader, term: &Term) -> std::io::Result<Vec<u32>> {
+pub(super) fn postings(index: &InvertedIndexReader, term: &Term) -> std::io::Result<Vec<u32>> {
     let mut docs = Vec::new();
     if let Some(mut blocks) = index.read_block_postings(term, IndexRecordOption::Basic)? {
         while blocks.block_len() > 0 {

@@ -109,6 +109,8 @@ const ADD: &str = "
 /// In the order of the index on creation time: by number, all memories of the project would have to be sorted.
 const NEWEST: &str = "where m.project = ?1 and m.superseded_at is null and m.quarantine is null
     order by m.made_at desc, m.id desc limit ?2";
+const NUMBERED: &str =
+    "where m.id = ?1 and m.project = ?2 and m.superseded_at is null and m.quarantine is null";
 /// The columns of `Candidate`; only a session's memory has a branch.
 const CANDIDATES: &str = "select m.id, m.made_at, m.trust, m.person is not null, m.confidence, m.found, m.type,
         case when m.session is null then null else m.branch end, m.title, m.subtitle, m.facts, m.narrative, m.pinned_at
@@ -230,6 +232,36 @@ impl Archive {
             Ok(ControlFlow::Continue(()))
         };
         self.db.each(&query, (project, most), &mut pass).map(drop)
+    }
+
+    /// The same for the standing ones of a project among these numbers.
+    pub fn memories_to_rank(
+        &self,
+        project: i64,
+        numbers: &[i64],
+        each: &mut dyn FnMut(Candidate<'_>, Option<Timestamp>),
+    ) -> Result<()> {
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        let mut statement = self.db.cached(&format!("{CANDIDATES} {NUMBERED}"))?;
+        for number in numbers {
+            let mut rows = statement.query((number, project))?;
+            if let Some(row) = rows.next()? {
+                let (candidate, pinned_at) = candidate(row)?;
+                each(candidate, pinned_at);
+            }
+        }
+        Ok(())
+    }
+
+    /// The files that a memory is about.
+    pub fn paths_of_memory(&self, number: i64) -> Result<Vec<String>> {
+        self.db.all("select distinct path from memory_files where memory = ?1", [number])
+    }
+
+    pub fn project_name(&self, project: i64) -> Result<Option<String>> {
+        self.db.first("select name from projects where id = ?1", [project])
     }
 
     /// The numbers of the memories about a file, from a number on.

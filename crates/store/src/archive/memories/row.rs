@@ -61,7 +61,7 @@ from_row! { Memory {
 from_row!(MemoryDraft { kind, title, subtitle, facts: strings, narrative, concepts: strings, files: files });
 
 fn content(columns: &mut Columns<'_>) -> rusqlite::Result<MemoryContent> {
-    MemoryContent::of(columns.get()?).ok_or_else(|| columns.unknown())
+    MemoryContent::stored(columns.get()?).ok_or_else(|| columns.unknown())
 }
 
 fn strings(columns: &mut Columns<'_>) -> rusqlite::Result<Vec<String>> {

@@ -1,0 +1,70 @@
+//! Finds the memories of a project that share words with a prompt, while an agent waits.
+//!
+//! Every memory is indexed under its project and each of its words together, so a lookup reads the postings of this project
+//! alone, however large the rest of the index is. Compares neither meaning nor structure: the caller ranks.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tantivy::{InvertedIndexReader, SegmentReader, Term};
+
+use super::schema::ID;
+use super::segment::postings;
+use super::{SearchIndex, in_library};
+use crate::error::Result;
+use crate::source::shared_word_tag;
+use crate::words::{MAX_TERMS, words_of};
+
+/// A word that more than one of so many memories contain tells nothing.
+const TELLING: u32 = 3;
+
+impl SearchIndex {
+    /// The ids of at most `most` memories of a project: those with the rarest words of the prompt first, then the newest.
+    pub fn memories_sharing(&self, project: &str, prompt: &str, most: usize) -> Result<Vec<i64>> {
+        in_library(|| {
+            let searcher = self.reader.searcher();
+            let open = |reader: &'_ SegmentReader| reader.inverted_index(self.fields.tags);
+            let tags = searcher.segment_readers().iter().map(open).collect::<Result<Vec<_>, _>>()?;
+            let term = |word: &str| Term::from_field_text(self.fields.tags, &shared_word_tag(project, word));
+            let memories = frequency(&tags, &term(""))?;
+            let mut scores: HashMap<(usize, u32), f32> = HashMap::new();
+            for word in words_of(prompt).iter().take(MAX_TERMS) {
+                let term = term(&word.indexed);
+                let found = frequency(&tags, &term)?;
+                if found == 0 || found > memories.max(TELLING) / TELLING {
+                    continue;
+                }
+                let weight = (memories as f32 / found as f32).ln_1p();
+                for (segment, tags) in tags.iter().enumerate() {
+                    for doc in postings(tags, &term)? {
+                        *scores.entry((segment, doc)).or_default() += weight;
+                    }
+                }
+            }
+            let readers = searcher.segment_readers();
+            let mut ranked: Vec<((usize, u32), f32)> = scores
+                .into_iter()
+                .filter(|((segment, doc), _)| !readers[*segment].is_deleted(*doc))
+                .collect();
+            let best_first = |(a, higher): &((usize, u32), f32), (b, lower): &((usize, u32), f32)| {
+                lower.total_cmp(higher).then_with(|| b.cmp(a))
+            };
+            if ranked.len() > most {
+                ranked.select_nth_unstable_by(most, best_first);
+                ranked.truncate(most);
+            }
+            ranked.sort_unstable_by(best_first);
+            ranked.into_iter().map(|((segment, doc), _)| id_of(&readers[segment], doc)).collect()
+        })
+    }
+}
+
+/// In how many documents a term occurs.
+fn frequency(segments: &[Arc<InvertedIndexReader>], term: &Term) -> Result<u32> {
+    let each = segments.iter().map(|tags| tags.doc_freq(term));
+    Ok(each.sum::<std::io::Result<u32>>()?)
+}
+
+fn id_of(reader: &SegmentReader, doc: u32) -> Result<i64> {
+    Ok(reader.fast_fields().i64(ID)?.first(doc).unwrap_or_default())
+}
