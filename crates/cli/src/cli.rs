@@ -5,7 +5,7 @@
 use crate::commands::{self, CommandRow, Names};
 use crate::output::{Output, complain};
 use crate::scope::Scope;
-use crate::{progress, suggest, verbs};
+use crate::{progress, stray, suggest, verbs};
 use clap::{ArgMatches, Command};
 use rustix::process::geteuid;
 use std::ffi::OsString;
@@ -24,12 +24,14 @@ pub fn run() -> ExitCode {
     let typed: Vec<OsString> = env::arguments().collect();
     let arguments = by_present_names(typed.clone());
     let done = match arguments.len() {
+        0 | 1 if stray::is_hook_call() => Ok(ExitCode::SUCCESS),
         0 | 1 => scope().and_then(|scope| {
             warn_of_config(&scope.env);
             verbs::bare::run(&scope)
         }),
         _ => match grammar_for(&arguments).try_get_matches_from(&arguments) {
             Ok(matches) => dispatch(&matches),
+            Err(_) if stray::is_hook_call() => Ok(ExitCode::SUCCESS),
             Err(error) => return explain(&error, &typed),
         },
     };

@@ -14,6 +14,7 @@ mod pick;
 mod progress;
 mod projects;
 mod scope;
+mod stray;
 mod strokes;
 mod suggest;
 mod verbs;

@@ -194,6 +194,20 @@ fn a_word_of_other_programs_names_the_command_that_does_it_here() {
 }
 
 #[test]
+fn an_agent_that_drops_the_arguments_of_our_hook_is_answered_with_silence() {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    let payload = include_bytes!("../../agents/fixtures/foreign/prompt-without-arguments.json");
+    for arguments in [&[][..], &["--no-such-option"], &["no-such-command"]] {
+        let mut command = env.command(env!("CARGO_BIN_EXE_tow"));
+        Run::of(command.args(arguments), payload).ok().is_silent();
+    }
+    // Other input is a user's.
+    let mut command = env.command(env!("CARGO_BIN_EXE_tow"));
+    Run::of(command.arg("no-such-command"), b"{}").exits(2).complains("no-such-command");
+    assert!(!env.data_dir().exists());
+}
+
+#[test]
 fn bare_tow_suggests_the_setup_and_then_shows_the_agents() {
     let env = env();
     env.tow(&[]).ok().prints("not set up").prints("tow setup");
