@@ -23,6 +23,8 @@ const KINDS = [
   ["detail", "Tool output"],
   ["bookmark", "Bookmarks"],
 ];
+// Kinds of hits that a person calls otherwise.
+const SPOKEN = { body: "message", detail: "tool output" };
 // Most of what tools print is not in the index: it is read from the archive, which takes longer.
 const DEPTHS = [
   ["", "By the index"],
@@ -77,7 +79,7 @@ function build(main, view) {
   view.field = h("input", {
     type: "search",
     "aria-label": "Search all that is remembered",
-    placeholder: "Search memories, messages, tool output",
+    placeholder: "Search memories and messages",
     value: view.asked.q,
     autocomplete: "off",
     spellcheck: "false",
@@ -97,6 +99,7 @@ function build(main, view) {
   const set = (name) => (value) => ((view.asked[name] = value), noted(view), load(view, true));
   view.kinds = choice("Kind", KINDS, view.asked.kind, set("kind"));
   view.depths = choice("Depth", DEPTHS, view.asked.deep, set("deep"));
+  view.depths.hidden = !view.asked.q;
   view.shown = choice("Shown", SHOWN, view.asked.shown, set("shown"));
   const filters = h(
     "div",
@@ -205,8 +208,8 @@ async function found({ asked }, signal) {
 
 function counted(view) {
   // One is for what is searched, the other for the feed: who sees a filter may believe it.
-  view.kinds.disabled = view.depths.disabled = !view.asked.q;
-  view.shown.disabled = Boolean(view.asked.q);
+  view.kinds.disabled = view.depths.hidden = !view.asked.q;
+  view.shown.hidden = Boolean(view.asked.q);
   const many = view.list.items.length;
   view.count.textContent = view.asked.q
     ? `${many} found${view.pending ? `, ${short(view.pending)} turns still being indexed` : ""}${
@@ -240,7 +243,7 @@ function row(item) {
       h(
         "span",
         { class: "where" },
-        badge(item.type ?? item.kind, "type"),
+        badge(item.type ?? SPOKEN[item.kind] ?? item.kind, "type"),
         item.pinned_at && badge("pinned", "mark"),
         item.proposed_at && badge("proposed", "mark"),
         item.held_back && badge("held back", "bad"),

@@ -80,7 +80,9 @@ impl Giver<'_> {
     fn carried_notice(&self, material: &ComposeInput, before: Option<&Session>) -> Vec<String> {
         let Some(past) = material.past.as_ref().filter(|_| self.config.inherit_notice) else { return vec![] };
         let last = before.and_then(|session| session.prompt.as_ref()).map(SafeText::as_str);
-        let asked = first_directive(past).map(|directive| directive.text).or(last);
+        // Of the session itself, or of the one whose work it continued with no more than "go on".
+        let directive = std::iter::once(past).chain(&material.chain).find_map(first_directive);
+        let asked = directive.map(|directive| directive.text).or(last);
         let asked = escape_for_terminal(asked.unwrap_or(past.session.short()));
         let asked = asked.split_whitespace().collect::<Vec<_>>().join(" ");
         let turns = match past.turns_in_all {
