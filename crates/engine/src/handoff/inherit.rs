@@ -83,14 +83,14 @@ impl Giver<'_> {
         // Of the session itself, or of the one whose work it continued with no more than "go on".
         let directive = std::iter::once(past).chain(&material.chain).find_map(first_directive);
         let asked = directive.map(|directive| directive.text).or(last);
-        let asked = escape_for_terminal(asked.unwrap_or(past.session.short()));
-        let asked = asked.split_whitespace().collect::<Vec<_>>().join(" ");
+        let asked: Vec<&str> = asked.unwrap_or(past.session.short()).split_whitespace().collect();
+        let asked = fit_to_width(&escape_for_terminal(&asked.join(" ")), 60);
         let turns = match past.turns_in_all {
             0 => String::new(),
             1 => " (1 turn)".to_owned(),
             turns => format!(" ({turns} turns)"),
         };
-        vec![format!("towline: continues “{}”{turns}.", fit_to_width(&asked, 60))]
+        vec![format!("towline: continues “{asked}”{turns}.")]
     }
 
     /// The handoff file of the folder, for a session that inherits nothing else.

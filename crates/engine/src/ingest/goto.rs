@@ -36,8 +36,8 @@ pub fn choose<'a>(seats: &'a [SeatView], wanted: &str) -> Result<&'a SeatView, F
     }
 }
 
-/// The seats that a text may mean: a pane or the beginning or end of a session's id, else a project, a branch, the agent's name or
-/// words of the last prompt. Of panes with the same name, the current tmux server's win.
+/// The seats that a text may mean: a pane, the beginning of a session's id or its short name, else a project, a branch, the
+/// agent's name or words of the last prompt. Of panes with the same name, the current tmux server's win.
 pub fn matching<'a>(seats: &'a [SeatView], wanted: &str) -> Vec<&'a SeatView> {
     let fits = |seat: &&SeatView| {
         seat.pane.as_deref() == Some(wanted)
