@@ -289,7 +289,7 @@ fn refusal_names_the_thing_the_cause_and_the_next_step() {
     assert_eq!(refused.cause.to_string(), "line 3, column 1 is not valid JSON: key must be a string");
     assert_eq!(
         refused.hint(),
-        "Mend line 3 of /home/a/.claude/settings.json (comments and trailing commas are not JSON), then run the command again."
+        "Fix line 3 of /home/a/.claude/settings.json (comments and trailing commas are not JSON), then run the command again."
     );
 }
 

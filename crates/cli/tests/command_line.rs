@@ -346,13 +346,17 @@ struct Sitter {
 
 impl Sitter {
     fn sit(tmux: &Tmux, project: &str, prompt: &str) -> Sitter {
+        Sitter::sit_in(tmux, project, format!("s-{project}"), prompt)
+    }
+
+    fn sit_in(tmux: &Tmux, project: &str, session: String, prompt: &str) -> Sitter {
         let env = tmux.env();
         env.link("claude", "/bin/bash");
         fs::create_dir_all(env.root().join(project)).unwrap();
         let script = env
             .script("sitter", "while read -r payload; do tow hook claude < \"$payload\"; echo heard; done");
         let pane = tmux.open(&["claude", script.to_str().unwrap()], &[]);
-        let sitter = Sitter { pane, project: project.to_owned(), session: format!("s-{project}") };
+        let sitter = Sitter { pane, project: project.to_owned(), session };
         sitter.tell(env, "UserPromptSubmit", "prompt", prompt);
         sitter
     }
@@ -368,6 +372,26 @@ impl Sitter {
         let heard =
             |screen: &str| screen.matches("\nheard").count() >= if event == "SessionEnd" { 2 } else { 1 };
         self.pane.wait_screen_for("its hook to end", heard);
+    }
+}
+
+#[test]
+fn two_agents_of_one_project_looked_alike() {
+    let env = env();
+    let tmux = Tmux::start(&env);
+    let sitters = ["0000aaaa", "0000bbbb"].map(|short| {
+        let session = format!("01a1ddeb-8a16-7ea0-8ee2-2bca{short}");
+        Sitter::sit_in(&tmux, "shop", session, "why do the checkout tests fail")
+    });
+    let several = env.tow(&["why", "shop"]).exits(2).complains("several agents fit `shop`");
+    for Sitter { pane, session, .. } in &sitters {
+        let short = &session[session.len() - 8..];
+        let label = format!("`tow why {short}` for: working");
+        let several = several.stderr.lines().find(|line| line.contains(&label)).unwrap_or_default();
+        assert!(several.contains(&format!("claude {short} {} shop", pane.id)), "{several}");
+        env.tow(&["why", short]).ok().prints(&format!("claude:{session} is working"));
+        let only = env.tow(&["monitor", "--session", short, "--json"]).ok().json();
+        assert_eq!(only["sessions"].as_array().map(Vec::len), Some(1), "{only}");
     }
 }
 

@@ -194,13 +194,13 @@ fn tl_11_the_typed_command_passes_the_baton_to_the_other_agent_and_back() {
     let (one, other) = (Seat::open(&tmux, "claude", "2.1.325"), Seat::open(&tmux, "codex", "0.166.0"));
     one.work("s-1");
     assert_eq!(one.prompt("s-1", "/tower is no command of ours"), "");
-    assert!(one.prompt("s-1", " /tow \n").contains("the baton is passed"));
+    assert!(one.prompt("s-1", " /tow \n").contains("this work is handed on"));
     other.tell("SessionStart.startup", "s-2", json!({}));
     other.prompt("s-2", "$tow-detail 14:05");
     other.prompt("s-2", "·");
     assert_eq!(decisions(&env), Vec::<String>::new());
     other.prompt("s-2", "go on");
-    assert!(other.prompt("s-2", "$tow").contains("the baton is passed"));
+    assert!(other.prompt("s-2", "$tow").contains("this work is handed on"));
     one.tell("SessionStart.startup", "s-3", json!({}));
     one.prompt("s-3", "go on");
     assert_eq!(decisions(&env), ["codex:s-2 baton claude:s-1", "claude:s-3 baton codex:s-2"]);
@@ -220,6 +220,23 @@ fn a_fresh_start_is_asked_for_by_typing_or_by_the_verb_and_taken_back() {
     seat.prompt("s-3", "go on");
     assert_eq!(decisions(&env), ["claude:s-2 fresh", "claude:s-3 clear claude:s-2"]);
     env.tow(&["inherit", "log", "--session", "s-3"]).ok().prints("claude s-3 ← claude s-2 (clear, given ");
+}
+
+#[test]
+fn nothing_on_the_screen_said_after_a_clear_that_work_was_inherited() {
+    for (agent, version) in [("claude", "2.1.325"), ("codex", "0.166.0")] {
+        let (env, tmux) = bench();
+        let seat = Seat::open(&tmux, agent, version);
+        seat.work("s-1");
+        seat.clear("s-1", "s-2");
+        let said: Value = serde_json::from_str(&seat.prompt("s-2", "go on")).unwrap();
+        assert_eq!(said["systemMessage"], "towline: continues “do the work” (1 turn).", "{said}");
+        assert_eq!(seat.prompt("s-2", "and on"), "", "once");
+        env.tow(&["config", "set", "inherit.notice", "false"]).ok();
+        seat.clear("s-2", "s-3");
+        let said: Value = serde_json::from_str(&seat.prompt("s-3", "go on")).unwrap();
+        assert!(said["systemMessage"].is_null() && said["hookSpecificOutput"].is_object(), "{said}");
+    }
 }
 
 #[test]

@@ -38,6 +38,57 @@ fn a_newcomer_needed_five_commands_where_one_is_enough() {
     assert!(!completions(&env).exists());
 }
 
+/// Every file of the home but Towline's own data, with its bytes, and every folder.
+fn home_of(env: &TestEnv) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = vec![];
+    let mut folders = vec![env.home().join(".local/share"), env.home().join(".config/fish")];
+    while let Some(folder) = folders.pop() {
+        found.push((folder.clone(), vec![]));
+        for path in fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap().path()) {
+            match path.is_dir() {
+                true if path.ends_with("towline") => {}
+                true => folders.push(path),
+                false => found.push((path.clone(), fs::read(path).unwrap())),
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn the_manual_and_the_scripts_of_zsh_and_fish_were_installed_nowhere() {
+    for (shell, file) in [
+        ("/bin/bash", ".local/share/bash-completion/completions/tow"),
+        ("/usr/bin/zsh", ".local/share/zsh/site-functions/_tow"),
+        ("/usr/bin/fish", ".config/fish/completions/tow.fish"),
+    ] {
+        let env = newcomer();
+        env.set("SHELL", shell);
+        fs::create_dir_all(env.home().join(".local/share/zsh")).unwrap();
+        fs::write(env.home().join(".local/share/zsh/history"), "theirs").unwrap();
+        fs::create_dir_all(env.home().join(".config/fish")).unwrap();
+        fs::write(env.home().join(".config/fish/config.fish"), "theirs").unwrap();
+        let before = home_of(&env);
+        let run = env.unattended(&["setup", "--yes"]).ok();
+        assert!(env.home().join(file).exists(), "{shell}: {run:#?}");
+        assert_eq!(run.stdout.contains("fpath=("), shell.ends_with("zsh"), "{run:#?}");
+        let manual = env.home().join(".local/share/man/man1/tow.1");
+        assert!(fs::read_to_string(&manual).unwrap().contains(".TH tow 1"), "{shell}");
+        // An earlier version's manual is replaced, one of the user's is not.
+        fs::write(&manual, ".\\\" added by `tow setup`\nold").unwrap();
+        env.unattended(&["setup", "--yes"]).ok().prints("man1/tow.1");
+        assert!(fs::read_to_string(&manual).unwrap().contains(".TH tow 1"), "{shell}");
+        fs::write(&manual, "theirs").unwrap();
+        env.unattended(&["setup", "--yes"]).ok();
+        assert_eq!(fs::read_to_string(&manual).unwrap(), "theirs");
+        fs::write(&manual, ".\\\" added by `tow setup`\nold").unwrap();
+        env.set("SHELL", "/bin/sh");
+        env.tow(&["uninstall"]).ok().prints("completions: removed").prints("manual: removed");
+        assert_eq!(home_of(&env), before, "{shell}");
+    }
+}
+
 #[test]
 fn without_a_terminal_nothing_is_set_up_unless_it_was_agreed_to() {
     let env = newcomer();

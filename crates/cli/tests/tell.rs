@@ -415,6 +415,15 @@ fn without_a_program_for_the_desktop_the_doctor_says_so() {
 }
 
 #[test]
+fn a_sample_without_any_way_did_not_say_how_to_turn_one_on() {
+    let env = env("terminal = 'off'");
+    for arguments in [&["notify", "--test"][..], &["notify"]] {
+        env.tow(arguments).ok().prints("No notification is on").prints("tow config set notify.terminal bell");
+    }
+    assert!(!env.tow(&["notify", "--json"]).ok().stdout.contains("No notification"));
+}
+
+#[test]
 fn a_sample_goes_through_every_way_and_each_says_what_happened() {
     let env =
         env("terminal = 'bell'\ndesktop_after_s = 30\nphone_after_s = 60\nphone = ['phone', '{summary}']\n\

@@ -68,20 +68,27 @@ pub fn width(text: &str) -> usize {
     text.chars().map(char_width).sum()
 }
 
-/// The longest prefix of at most `columns` columns; a cut is shown as `…`.
+/// A prefix of at most `columns` columns; a cut is shown as `…`. It ends after a whole word, unless a third of the room
+/// would stay empty: paths, ids and languages without spaces are cut anywhere.
 pub fn fit_to_width(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
-    let mut out = String::new();
-    let mut used = 0;
+    let (mut out, mut used, mut whole_words) = (String::new(), 0, 0);
     for c in text.chars() {
+        if c.is_whitespace() && used * 3 >= columns * 2 {
+            whole_words = out.len();
+        }
         if used + char_width(c) + 1 > columns {
             break;
         }
         used += char_width(c);
         out.push(c);
     }
+    if whole_words > 0 {
+        out.truncate(whole_words);
+    }
+    out.truncate(out.trim_end().len());
     if columns > 0 {
         out.push('…');
     }
@@ -157,5 +164,13 @@ mod tests {
         assert_eq!(fit_to_width("longer", 1), "…");
         assert_eq!(fit_to_width("longer", 0), "");
         assert_eq!(pad("漢字かな", 6), "漢字… ");
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_ends_after_a_whole_word() {
+        assert_eq!(fit_to_width("why did the checkout tests fail", 23), "why did the checkout…");
+        assert_eq!(fit_to_width("why did the checkout", 12), "why did the…");
+        assert_eq!(fit_to_width("a src/a/path/that/is/long", 12), "a src/a/pat…");
+        assert_eq!(fit_to_width("done     1a2b3c4d", 8), "done…");
     }
 }

@@ -120,9 +120,19 @@ impl SessionKey {
 
     /// The short name shown to users and models: the end of the id, since time-ordered ids share their beginning.
     pub fn short(&self) -> &str {
-        let id = self.id.as_str();
-        &id[id.len().saturating_sub(SHORT)..]
+        short_of(self.id.as_str())
     }
+}
+
+/// The end of a session's id, by which it is shown.
+pub fn short_of(id: &str) -> &str {
+    id.get(id.len().saturating_sub(SHORT)..).unwrap_or(id)
+}
+
+/// Whether a user's word means this session: the beginning of its id, or its short name. A shorter end is none, since words
+/// may mean a project as well.
+pub fn is_called(id: &str, word: &str) -> bool {
+    !word.is_empty() && (id.starts_with(word) || short_of(id) == word)
 }
 
 impl fmt::Display for SessionKey {

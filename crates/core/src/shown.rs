@@ -3,6 +3,7 @@
 //! Surfaces only draw this list. A completed turn that the user has looked at is displayed as idle; looking does not
 //! change the session's state.
 
+use crate::id::short_of;
 use crate::session::SessionState;
 use crate::time::Timestamp;
 use std::cmp::Reverse;
@@ -65,6 +66,16 @@ impl SeatView {
     /// The session's name, or else the seat's.
     pub fn name(&self) -> &str {
         self.session.as_deref().unwrap_or(&self.seat)
+    }
+
+    /// The session's id in its agent.
+    pub fn session_id(&self) -> Option<&str> {
+        self.session.as_deref()?.split_once(':').map(|(_, id)| id)
+    }
+
+    /// The word that means this agent alone: the short id of its session, or else its pane or seat.
+    pub fn short(&self) -> &str {
+        self.session_id().map(short_of).or(self.pane.as_deref()).unwrap_or(&self.seat)
     }
 
     /// The project with its branch, for display.

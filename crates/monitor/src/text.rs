@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_cut_off_visibly() {
-        assert_eq!(wrap("one two three four", 7, 2), ["one two", "three …"]);
+        assert_eq!(wrap("one two three four", 7, 2), ["one two", "three…"]);
         assert_eq!(wrap("anything", 0, 3), Vec::<String>::new());
     }
 }

@@ -29,6 +29,10 @@ pub fn context_parts_text(preview: &ContextPreview) -> String {
     };
     let mut text: String = composed.parts.iter().map(line).collect();
     let (size, unit) = (budget.size_of(&composed.text), budget.unit());
+    let parts: usize = composed.parts.iter().map(|part| part.size).sum();
+    if let Some(headings @ 1..) = size.checked_sub(parts) {
+        text += &format!("{headings:>6}  {:<9} headings: the lines between the parts\n", "whole");
+    }
     text += &format!("{size:>6}  of {} {unit}\n", budget.limit());
     if given.items > 0 {
         text += &format!("{:>6}  things remembered: {given}\n", given.items);
@@ -41,5 +45,32 @@ fn state(part: &ContextPart) -> &'static str {
         ContextPartState::Whole => "whole",
         ContextPartState::Cut => "cut",
         ContextPartState::LeftOut => "left out",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use towline_core::compose::{ComposeInput, ContextBudget, MemorySection, MemorySectionKind, compose};
+    use towline_engine::memory::recall::Given;
+
+    #[test]
+    fn the_parts_did_not_add_up_to_the_total() {
+        let section = MemorySection {
+            kind: MemorySectionKind::Pinned,
+            title: "Pinned".into(),
+            items: vec!["m1 the lamp burns oil".into()],
+            why: "pinned".into(),
+        };
+        let input = ComposeInput { remembered: vec![section], ..ComposeInput::default() };
+        for budget in [ContextBudget::Characters(9500), ContextBudget::Tokens(2400)] {
+            let composed = compose(&input, budget);
+            let given = Given { items: 0, tokens: 0, took: SelectionCost::default() };
+            let text = context_parts_text(&ContextPreview { composed, given, budget });
+            let sizes: Vec<usize> =
+                text.lines().map(|line| line.split_whitespace().next().unwrap().parse().unwrap()).collect();
+            let (total, parts) = sizes.split_last().unwrap();
+            assert_eq!(parts.iter().sum::<usize>(), *total, "{text}");
+        }
     }
 }

@@ -55,8 +55,9 @@ pub fn detail_text(details: &Details, now: Timestamp) -> String {
                 page.line("not everything is captured yet: run the same command again");
             }
             let detail = views.iter().rev().find_map(worth_opening);
-            let detail = detail
-                .map_or(String::new(), |id| format!("`tow session detail {id}` prints one detail whole, "));
+            let detail = detail.map_or(String::new(), |id| {
+                format!("`tow session detail {id}` prints one tool input or output whole, ")
+            });
             if let Some(last) = views.last() {
                 page.line(&format!(
                     "next: {detail}`tow session turns {}` lists the session's turns",

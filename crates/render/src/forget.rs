@@ -36,7 +36,7 @@ pub fn forget_text(report: &ForgetReport, now: Timestamp, style: Style) -> Strin
     let verb = if report.is_done { "forgot" } else { "would forget" };
     let mut text = format!("{verb} {}:\n", escape_for_terminal(&report.target.describe(now)));
     text += &format!(
-        "  archive: {} turns, {} bodies, {} details, {} memories and summaries, {} lines, names and notes, {} whole sessions\n",
+        "  archive: {} turns, {} messages, {} tool inputs and outputs, {} memories and summaries, {} lines, names and notes, {} whole sessions\n",
         archive.turns,
         archive.bodies,
         archive.details,

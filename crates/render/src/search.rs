@@ -118,7 +118,11 @@ impl HitLines<'_> {
 
     /// The beginning of a hit's line: its id, when, and what it is.
     fn place(&self, hit: &Found) -> String {
-        let kind = hit.memory_type.as_deref().unwrap_or(hit.kind);
+        let kind = match hit.memory_type.as_deref().unwrap_or(hit.kind) {
+            "body" => "message",
+            "detail" => "tool output",
+            kind => kind,
+        };
         let level = hit.level.map_or(String::new(), |level| format!(", {}", level.name()));
         let when = calendar::clock(hit.at, self.now);
         let mark = if hit.is_replaced { " (replaced)" } else { "" };

@@ -80,7 +80,7 @@ fn best_start(matches: &[WordMatch], length: usize) -> usize {
 
 fn cut(text: &str, start: usize, length: usize, matches: &[WordMatch]) -> Snippet {
     let start = word_start(text, boundary(text, start), length / 5);
-    let end = boundary(text, start.saturating_add(length));
+    let end = word_end(text, start, boundary(text, start.saturating_add(length)));
     let mut made = Snippet { text: String::new(), marks: Vec::new() };
     if start > 0 {
         made.text.push('…');
@@ -105,6 +105,13 @@ fn word_start(text: &str, start: usize, reach: usize) -> usize {
     let ahead = &text[start..boundary(text, start.saturating_add(reach))];
     let space = ahead.char_indices().find(|(_, letter)| letter.is_whitespace());
     space.filter(|_| start > 0).map_or(start, |(at, letter)| start + at + letter.len_utf8())
+}
+
+/// The end of the last whole word before `end`, unless it lies in the first four fifths: a long word is cut anywhere.
+fn word_end(text: &str, start: usize, end: usize) -> usize {
+    let is_whole = text[end..].chars().next().is_none_or(char::is_whitespace);
+    let space = text[start..end].rfind(char::is_whitespace).filter(|at| at * 5 >= (end - start) * 4);
+    space.filter(|_| !is_whole).map_or(end, |at| start + at)
 }
 
 /// Appends `text`, collapsing every run of whitespace and control characters into one space.
@@ -142,6 +149,15 @@ mod tests {
             let made = snippet(&text, "needle", length);
             assert!(made.marks.iter().all(|mark| &made.text[mark.clone()] == "needle"), "{made:?}");
         }
+    }
+
+    #[test]
+    fn a_snippet_ends_after_a_whole_word() {
+        assert_eq!(
+            snippet("the needle sewed another mainsail", "needle", 27).text,
+            "the needle sewed another…"
+        );
+        assert_eq!(snippet("needle/of/a/path/without/spaces", "haystack", 9).text, "needle/of…");
     }
 
     #[test]

@@ -15,7 +15,7 @@ export function details(turn, signal) {
   const fold = h(
     "details",
     { class: "fold" },
-    h("summary", {}, plural(turn.tools || many, turn.tools ? "tool call" : "detail"), failures),
+    h("summary", {}, plural(turn.tools || many, turn.tools ? "tool call" : "tool output"), failures),
     body,
   );
   fold.addEventListener("toggle", () => fold.open && !body.children.length && unfolded(body, turn, signal));

@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { drawn, fill, h } from "./dom.js";
-import { short } from "./format.js";
+import { moment, short } from "./format.js";
 import { VirtualList } from "./list.js";
 import { memoryIn, TYPES } from "./memory.js";
 import { age, badge, choice, empty, fault, marked } from "./parts.js";
@@ -19,9 +19,16 @@ const KINDS = [
   ["", "Everything"],
   ["memory", "Memories"],
   ["summary", "Summaries"],
-  ["body", "Words"],
-  ["detail", "Details"],
+  ["body", "Messages"],
+  ["detail", "Tool output"],
   ["bookmark", "Bookmarks"],
+];
+// Kinds of hits that a person calls otherwise.
+const SPOKEN = { body: "message", detail: "tool output" };
+// Most of what tools print is not in the index: it is read from the archive, which takes longer.
+const DEPTHS = [
+  ["", "By the index"],
+  ["true", "In all tool output"],
 ];
 const SHOWN = [
   ["", "In force"],
@@ -33,7 +40,7 @@ const SHOWN = [
 export function show(main, place, tools) {
   const view = {
     ...tools,
-    asked: { q: "", kind: "", type: "", project: "", shown: "", ...place.query },
+    asked: { q: "", kind: "", deep: "", type: "", project: "", shown: "", ...place.query },
     id: place.id,
     next: null,
     keys: {},
@@ -72,7 +79,7 @@ function build(main, view) {
   view.field = h("input", {
     type: "search",
     "aria-label": "Search all that is remembered",
-    placeholder: "Search memories, words, details",
+    placeholder: "Search memories and messages",
     value: view.asked.q,
     autocomplete: "off",
     spellcheck: "false",
@@ -91,12 +98,15 @@ function build(main, view) {
   view.pane = h("section", { class: "pane", "aria-label": "Memory" });
   const set = (name) => (value) => ((view.asked[name] = value), noted(view), load(view, true));
   view.kinds = choice("Kind", KINDS, view.asked.kind, set("kind"));
+  view.depths = choice("Depth", DEPTHS, view.asked.deep, set("deep"));
+  view.depths.hidden = !view.asked.q;
   view.shown = choice("Shown", SHOWN, view.asked.shown, set("shown"));
   const filters = h(
     "div",
     { class: "filters" },
     view.field,
     view.kinds,
+    view.depths,
     choice("Type", [["", "All types"], ...TYPES.map((type) => [type, type])], view.asked.type, set("type")),
     projectChoice(view.asked.project, set("project")),
     view.shown,
@@ -151,7 +161,7 @@ async function load(view, fresh = false) {
   view.isLoading = true;
   try {
     const page = await (view.asked.q ? found(view, asking.signal) : fed(view, fresh, asking.signal));
-    Object.assign(view, { next: page.next, isFull: page.next === null, isLoading: false, pending: page.pending ?? 0 });
+    Object.assign(view, { next: page.next, isFull: page.next === null, isLoading: false, pending: page.pending ?? 0, reached: page.reached });
     if (fresh) view.list.set(page.items, { fresh: view.before !== view.asked.q });
     else view.list.add(page.items);
     view.before = view.asked.q;
@@ -191,18 +201,20 @@ function fed({ asked, next }, fresh, signal) {
 }
 
 async function found({ asked }, signal) {
-  const { q, kind, type, project } = asked;
-  const answer = await api.list("/v1/search", { q, kind, type, project, limit: 50 }, signal);
+  const { q, kind, deep, type, project } = asked;
+  const answer = await api.list("/v1/search", { q, kind, deep, type, project, limit: 50 }, signal);
   return { ...answer, next: null };
 }
 
 function counted(view) {
   // One is for what is searched, the other for the feed: who sees a filter may believe it.
-  view.kinds.disabled = !view.asked.q;
-  view.shown.disabled = Boolean(view.asked.q);
+  view.kinds.disabled = view.depths.hidden = !view.asked.q;
+  view.shown.hidden = Boolean(view.asked.q);
   const many = view.list.items.length;
   view.count.textContent = view.asked.q
-    ? `${many} found${view.pending ? `, ${short(view.pending)} turns still being indexed` : ""}`
+    ? `${many} found${view.pending ? `, ${short(view.pending)} turns still being indexed` : ""}${
+        view.reached ? `, tool output before ${moment(view.reached)} was not read` : ""
+      }`
     : many
       ? `${short(many)}${view.isFull ? "" : "+"}, newest first`
       : "";
@@ -231,7 +243,7 @@ function row(item) {
       h(
         "span",
         { class: "where" },
-        badge(item.type ?? item.kind, "type"),
+        badge(item.type ?? SPOKEN[item.kind] ?? item.kind, "type"),
         item.pinned_at && badge("pinned", "mark"),
         item.proposed_at && badge("proposed", "mark"),
         item.held_back && badge("held back", "bad"),

@@ -157,17 +157,29 @@ fn entry(path: impl Into<String>, mode: u32, bytes: impl Into<Vec<u8>>) -> Entry
 /// The files of the archive, in one folder.
 fn unpacked(repository: &Repository, folder: &str, contents: &Contents) -> Result<Vec<Entry>> {
     let file = |path: &str, bytes: &str| entry(format!("{folder}/{path}"), 0o644, bytes);
-    Ok(vec![
-        file("CHANGELOG.md", &repository.read("CHANGELOG.md")?),
+    let mut entries = vec![
         file("LICENSE", &repository.read("LICENSE")?),
-        file("README.md", &repository.read("README.md")?),
         file("completions/_tow", &contents.zsh),
         file("completions/tow.bash", &contents.bash),
         file("completions/tow.fish", &contents.fish),
         entry(format!("{folder}/install.sh"), 0o755, repository.read("install.sh")?),
         file("man/tow.1", &contents.man),
         entry(format!("{folder}/tow"), 0o755, contents.tow.clone()),
-    ])
+    ];
+    for path in repository.paths()?.into_iter().filter(|path| is_document(path)) {
+        let full = repository.root().join(&path);
+        let bytes = std::fs::read(&full).map_err(Failure::read(&full))?;
+        entries.push(entry(format!("{folder}/{path}"), 0o644, bytes));
+    }
+    entries.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(entries)
+}
+
+/// The pages, and the pictures and examples that they link to.
+fn is_document(path: &str) -> bool {
+    path.starts_with("docs/")
+        || path.starts_with("examples/")
+        || (path.ends_with(".md") && !path.contains('/'))
 }
 
 /// Debian's name of the processor, for the targets that get a package.

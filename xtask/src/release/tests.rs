@@ -3,6 +3,8 @@
 use std::fs;
 
 use super::*;
+use crate::repository::File;
+use crate::tidy::links;
 
 /// A stand-in for the binary: a script that prints what it was asked for.
 fn some_program(folder: &Path) -> PathBuf {
@@ -55,6 +57,23 @@ fn an_archive_and_a_package_hold_what_programs_of_users_expect() {
     assert_eq!(run(&["gzip", "-dc", "root/usr/share/man/man1/tow.1.gz"]), "config completions man\n");
     assert_eq!(run(&["root/usr/bin/tow", "hello"]), "hello\n");
     assert!(folder.path().join("root/usr/share/zsh/vendor-completions/_tow").exists());
+}
+
+#[test]
+fn the_links_of_the_readme_led_nowhere_in_the_archive() {
+    let repository = Repository::here().unwrap();
+    let [bash, zsh, fish, man] = ["bash", "zsh", "fish", "man"].map(str::to_owned);
+    let contents = Contents { tow: vec![], bash, zsh, fish, man };
+    let entries = unpacked(&repository, "towline", &contents).unwrap();
+    let text = |entry: &Entry| String::from_utf8(entry.bytes.clone()).ok();
+    let named = |path: &str| path.strip_prefix("towline/").unwrap().to_owned();
+    let files: Vec<File> = entries
+        .iter()
+        .filter_map(|entry| Some(File { path: named(&entry.path), text: text(entry)? }))
+        .collect();
+    let paths: Vec<String> = entries.iter().map(|entry| named(&entry.path)).collect();
+    let dead = links::check(&files, &paths);
+    assert!(files.iter().any(|file| file.path == "docs/tour.md") && dead.is_empty(), "{} links", dead.len());
 }
 
 #[test]

@@ -10,7 +10,7 @@ mod finding;
 mod header;
 mod layers;
 mod leftovers;
-mod links;
+pub mod links;
 mod machine_paths;
 mod parity;
 mod sql;

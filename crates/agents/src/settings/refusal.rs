@@ -92,10 +92,10 @@ impl EditRefusal {
         match &self.cause {
             RefusalCause::NotText { .. } => again(format!("Save {file} as UTF-8")),
             RefusalCause::NotJson { line, .. } => {
-                again(format!("Mend line {line} of {file} (comments and trailing commas are not JSON)"))
+                again(format!("Fix line {line} of {file} (comments and trailing commas are not JSON)"))
             }
             RefusalCause::RootNotObject => again(format!("Make {file} a JSON object, `{{}}` at the least")),
-            RefusalCause::NotToml { line, .. } => again(format!("Mend line {line} of {file}")),
+            RefusalCause::NotToml { line, .. } => again(format!("Fix line {line} of {file}")),
             RefusalCause::ServersNotObject { key: name } | RefusalCause::NoRoomForServer { name } => {
                 again(format!("Remove `{name}` from {file}"))
             }
@@ -112,7 +112,7 @@ impl EditRefusal {
             RefusalCause::NotOurs => format!("To get ours, move {file} away, then run `tow install` again."),
             RefusalCause::NotAFile { path } => again(format!("Move {} away", path.display())),
             RefusalCause::TooLarge { .. } => format!("Look into {file}: no settings file is that large."),
-            RefusalCause::LinkLoop => format!("Mend the link: `ls -l {file}`."),
+            RefusalCause::LinkLoop => format!("Fix the link: `ls -l {file}`."),
             RefusalCause::CannotRead { path, .. } => {
                 format!("Look who may read it: `ls -ld {}`.", path.display())
             }

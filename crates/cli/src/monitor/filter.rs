@@ -4,6 +4,7 @@
 
 use crate::scope::Scope;
 use clap::Args;
+use towline_core::id::is_called;
 use towline_core::session::SessionState;
 use towline_core::shown::SeatView;
 use towline_engine::ingest::live;
@@ -75,7 +76,7 @@ impl SeatFilter {
 /// The sessions of a monitor.
 #[derive(Clone, Debug, Default)]
 pub struct SessionFilter {
-    /// Prefix of the session id; `None` for all sessions.
+    /// The session's id, its end or its beginning; `None` for all sessions.
     pub session: Option<String>,
     pub seats: SeatFilter,
 }
@@ -85,6 +86,6 @@ impl SessionFilter {
         let key = seat.session.as_deref().unwrap_or_default();
         let id = key.split_once(':').map_or(key, |(_, id)| id);
         let prefix = self.session.as_deref().unwrap_or_default();
-        (key.starts_with(prefix) || id.starts_with(prefix)) && self.seats.fits(seat)
+        (key.starts_with(prefix) || is_called(id, prefix)) && self.seats.fits(seat)
     }
 }

@@ -23,14 +23,14 @@ use towline_store::{Archive, BatonRow, Store, StoreError};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow session baton                      the session of this seat passes its work on
+  tow session baton                      hand the work of the session in this terminal on
   tow session baton --session 1a2b3c4d   another one does
   tow session baton --drop               not after all
-  tow session baton --list               what waits to be taken
+  tow session baton --list               what waits to be taken over
 
-Typing /tow in the agent (or $tow, where commands are skills) does the same. The baton is taken by the first real prompt of the next
-session in this seat or, if it is the only one of the project, in any other, of any agent, and on any of your machines that
-share the project (see `tow hub`). It lives for an hour. After clearing no baton is needed.";
+Typing /tow in the agent (or $tow, where commands are skills) does the same. The work is taken over by the first real prompt of the next
+session in this terminal or, if it is the only one of the project, in any other, of any agent, and on any of your machines that
+share the project (see `tow hub`). It waits for an hour. After clearing, the next session takes it over without this.";
 
 /// Pass a session's work on to the next one.
 #[derive(Debug, Args)]
@@ -39,10 +39,10 @@ pub struct Arguments {
     /// How the session's id begins or ends; without it, the session that this runs in.
     #[arg(long, value_name = "ID", conflicts_with = "list")]
     session: Option<String>,
-    /// Take the baton back.
+    /// Take it back.
     #[arg(long, conflicts_with = "list")]
     drop: bool,
-    /// List the batons that wait to be taken.
+    /// List the work that waits to be taken over.
     #[arg(long)]
     list: bool,
     /// Print one JSON object.
@@ -104,7 +104,7 @@ fn list(scope: &Scope, store: &Store, arguments: &Arguments) -> Result<(), Failu
         return Ok(());
     }
     if batons.is_empty() && others.is_empty() {
-        scope.out.line("no baton waits; `tow session baton` passes one");
+        scope.out.line("no work waits to be taken over; `tow session baton` hands it on");
     }
     for baton in &batons {
         let session = store.session(&baton.session)?;

@@ -1,4 +1,4 @@
-//! `tow config completions`: prints the man page and the completion scripts, and puts a script where the shell looks.
+//! `tow config completions`: prints the man page and the completion scripts, and puts them where `man` and the shell look.
 //!
 //! The scripts know no command: they ask `tow complete`, so that they do not go out of date.
 
@@ -6,7 +6,9 @@ use crate::commands::{self, Names};
 use crate::scope::Scope;
 use clap::{Args, Command, ValueEnum};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use towline_agents::settings::quote;
 use towline_engine::runtime::{Failure, variable};
 
 const EXAMPLES: &str = "\
@@ -36,11 +38,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         CompletionTarget::Bash => scope.out.text(BASH),
         CompletionTarget::Zsh => scope.out.text(ZSH),
         CompletionTarget::Fish => scope.out.text(FISH),
-        CompletionTarget::Man => {
-            let mut text = vec![];
-            man(&mut commands::grammar(Names::Shown), &mut text).map_err(|error| Failure::new(&error))?;
-            scope.out.text(&String::from_utf8_lossy(&text));
-        }
+        CompletionTarget::Man => scope.out.text(&manual()),
     }
     Ok(())
 }
@@ -75,45 +73,93 @@ end
 complete -c tow -f -k -a '(__tow_complete)'
 "#;
 
-/// The first line of a file that `tow setup` wrote: only such a file is removed.
-const ADDED: &str = "# added by `tow setup`";
+/// In a comment of each file that `tow setup` writes: only such a file is replaced or removed.
+const ADDED: &str = "added by `tow setup`";
 
-/// The script for the user's shell, and the file in which that shell looks for it; `None` for a shell without such a folder.
-fn file_of_shell() -> Option<(&'static str, PathBuf)> {
-    let home = PathBuf::from(variable("HOME")?);
-    let folder = |name: &str, usual: &str| variable(name).map_or_else(|| home.join(usual), PathBuf::from);
-    match Path::new(&variable("SHELL")?).file_name()?.to_str()? {
-        "bash" => {
-            Some((BASH, folder("XDG_DATA_HOME", ".local/share").join("bash-completion/completions/tow")))
-        }
-        "fish" => Some((FISH, folder("XDG_CONFIG_HOME", ".config").join("fish/completions/tow.fish"))),
-        _ => None,
+/// A file that `man` or a shell looks for, and its text.
+pub struct ShellFile {
+    /// The name of the program that reads it.
+    reader: &'static str,
+    pub path: PathBuf,
+    text: String,
+}
+
+impl ShellFile {
+    /// What it is, for users.
+    pub fn kind(&self) -> &'static str {
+        if self.reader == "man" { "manual" } else { "completions" }
     }
 }
 
-/// That file, if there is none yet.
-pub fn missing_file() -> Option<PathBuf> {
-    file_of_shell().map(|(_, file)| file).filter(|file| !file.exists())
+/// The files of every shell, and the manual.
+fn shell_files() -> Vec<ShellFile> {
+    let Some(home) = variable("HOME").map(PathBuf::from) else { return vec![] };
+    let folder = |name: &str, usual: &str| variable(name).map_or_else(|| home.join(usual), PathBuf::from);
+    let (data, config) = (folder("XDG_DATA_HOME", ".local/share"), folder("XDG_CONFIG_HOME", ".config"));
+    // Zsh reads the first line.
+    let zsh = ZSH.replacen('\n', &format!("\n# {ADDED}\n"), 1);
+    [
+        ("bash", data.join("bash-completion/completions/tow"), format!("# {ADDED}\n{BASH}")),
+        ("zsh", data.join("zsh/site-functions/_tow"), zsh),
+        ("fish", config.join("fish/completions/tow.fish"), format!("# {ADDED}\n{FISH}")),
+        ("man", data.join("man/man1/tow.1"), format!(".\\\" {ADDED}\n{}", manual())),
+    ]
+    .map(|(reader, path, text)| ShellFile { reader, path, text })
+    .into()
 }
 
-pub fn install(scope: &Scope, file: &Path) -> Result<(), Failure> {
-    let Some((script, _)) = file_of_shell() else { return Ok(()) };
-    let text = format!("{ADDED}\n{script}");
-    let folder = file.parent().unwrap_or(file);
-    fs::create_dir_all(folder)
-        .and_then(|()| fs::write(file, text))
-        .map_err(|error| Failure::about(format!("could not write {}", file.display()), &error))?;
-    scope.out.line(&format!("completions: made {}", file.display()));
+fn is_ours(text: &str) -> bool {
+    text.lines().take(2).any(|line| line.ends_with(ADDED))
+}
+
+/// The manual and the script of the user's shell, if missing or of an earlier version. A file of the user's own stays.
+pub fn outdated_files() -> Vec<ShellFile> {
+    let shell = variable("SHELL").unwrap_or_default();
+    let shell = Path::new(&shell).file_name().unwrap_or_default();
+    let is_read = |file: &ShellFile| file.reader == "man" || shell == file.reader;
+    let is_outdated = |file: &ShellFile| match fs::read_to_string(&file.path) {
+        Ok(text) => is_ours(&text) && text != file.text,
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    };
+    shell_files().into_iter().filter(is_read).filter(is_outdated).collect()
+}
+
+pub fn install(scope: &Scope, files: &[ShellFile]) -> Result<(), Failure> {
+    for file @ ShellFile { reader, path, text } in files {
+        let folder = path.parent().unwrap_or(path);
+        fs::create_dir_all(folder)
+            .and_then(|()| fs::write(path, text))
+            .map_err(|error| Failure::about(format!("could not write {}", path.display()), &error))?;
+        scope.out.line(&format!("{}: made {}", file.kind(), path.display()));
+        if *reader == "zsh" {
+            scope.out.line(&format!(
+                "completions: put this line into your .zshrc, before compinit: fpath=({} $fpath)",
+                quote(&folder.to_string_lossy())
+            ));
+        }
+    }
     Ok(())
 }
 
-/// Removes the file that `install` wrote.
+/// Removes the files that `install` wrote, and their folders if nothing else is in them.
 pub fn uninstall(scope: &Scope) {
-    let Some((_, file)) = file_of_shell() else { return };
-    let is_ours = fs::read_to_string(&file).is_ok_and(|text| text.starts_with(ADDED));
-    if is_ours && fs::remove_file(&file).is_ok() {
-        scope.out.line(&format!("completions: removed {}", file.display()));
+    for file in shell_files() {
+        let path = &file.path;
+        let is_removed =
+            fs::read_to_string(path).is_ok_and(|text| is_ours(&text)) && fs::remove_file(path).is_ok();
+        if is_removed {
+            scope.out.line(&format!("{}: removed {}", file.kind(), path.display()));
+            // A folder that holds anything else cannot be removed this way.
+            let _ = path.ancestors().skip(1).take(2).try_for_each(fs::remove_dir);
+        }
     }
+}
+
+fn manual() -> String {
+    let mut text = vec![];
+    // Writing to memory cannot fail.
+    let _ = man(&mut commands::grammar(Names::Shown), &mut text);
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// One page for the program and all its commands. The list of commands is that of `tow --help`; the generated one refers to

@@ -11,8 +11,8 @@ use towline_render::{context_json, context_parts_text};
 
 const EXAMPLES: &str = "\
 Examples:
-  tow session context                    what a session that starts in this terminal after `/clear`, or takes the project's baton,
-                                 would be given; without either, what is remembered here
+  tow session context                    what a session that starts in this terminal after `/clear`, or takes over work that was
+                                 handed on, would be given; without either, what is remembered here
   tow session context 1a2b3c4d           the same of a certain session
   tow session context --fresh            what is remembered here, without any session's work
   tow session context --why              a line for each part: what it is, its size, why it is there, and what it took to learn
@@ -22,7 +22,7 @@ To begin anew without it once: `tow session fresh` before `/clear`. For good: `t
 `tow config set memory.give false` (memories).";
 
 const NOTHING: &str = "\
-nothing: no session sits in this terminal, no baton waits in this project, and nothing is remembered here
+nothing: no session sits in this terminal, no work was handed on in this project, and nothing is remembered here
 Run `tow session list`, then `tow session context ID` for what a certain session would pass on.
 ";
 
@@ -30,7 +30,7 @@ Run `tow session list`, then `tow session context ID` for what a certain session
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The session whose work would go on; the one in this terminal or the one whose baton waits if not given.
+    /// The session whose work would go on; the one in this terminal or the one that handed its work on if not given.
     #[arg(conflicts_with = "fresh")]
     session: Option<String>,
     /// As a session that inherits nothing: memories only.

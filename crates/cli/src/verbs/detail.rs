@@ -18,7 +18,7 @@ Examples:
   tow session detail 2026-11-14T14:05
   tow session detail 1a2b3c4d#12             a turn, by the end of its session's id and its number
   tow session detail 1a2b3c4d#10-12          some turns
-  tow session detail 1a2b3c4d#12.3           one detail, whole
+  tow session detail 1a2b3c4d#12.3           one tool input or output, whole
   tow session detail 14:05 --all-projects    not only in the project of this folder
   tow session detail 1a2b3c4d#12 --json      for programs; see docs/getting-back.md
 
@@ -28,7 +28,7 @@ A time means every turn that was under way then. Times are those of your own clo
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// A time, a range of times, a turn, a detail of it, or a session.
+    /// A time, a range of times, a turn, a tool input or output of it, or a session.
     #[arg(required = true, value_name = "EXPR")]
     expressions: Vec<String>,
     #[command(flatten)]

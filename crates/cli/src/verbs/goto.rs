@@ -22,14 +22,14 @@ Examples:
   tow goto shop              the agent in the project `shop`, or on a branch of that name
   tow goto flaky checkout    the one whose prompt has these words
   tow goto %3                the agent in this tmux pane
-  tow goto 01a1dd            the session whose id begins so
+  tow goto 1a2b3c4d          the session with this id, as `tow session list` shows it
   tow goto --next            the one that has waited for you longest";
 
 /// Go to an agent: by project, branch, words of its prompt, pane or id.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// A project, a branch, words of the prompt, a pane or the beginning of an id; without any, choose.
+    /// A project, a branch, words of the prompt, a pane or an id; without any, choose.
     #[arg(value_name = "AGENT")]
     words: Vec<String>,
     /// The agent that has waited longest.
@@ -85,20 +85,24 @@ pub fn chosen<'a>(
 
 fn candidate(seat: &SeatView, now: Timestamp) -> Candidate {
     let (waited, place) = (age(now.since_ms(seat.since)), seat.project_and_branch());
-    let prompt = fit_to_width(seat.prompt.as_deref().unwrap_or_default(), 40);
-    let label = format!("{:<9} {waited:<4} {} {place} {}", seat.state_name(), seat.agent, prompt.trim());
-    let id = seat.session.as_deref().and_then(|session| session.split_once(':')).map(|(_, id)| id);
-    let name = id.or(seat.pane.as_deref()).unwrap_or(&seat.seat).to_owned();
+    let prompt = fit_to_width(seat.prompt.as_deref().unwrap_or("(no prompt yet)"), 40);
+    let (pane, name) = (seat.pane.as_deref().unwrap_or("-"), seat.short().to_owned());
+    let label = format!(
+        "{:<9} {waited:<4} {} {name} {pane} {place} {}",
+        seat.state_name(),
+        seat.agent,
+        prompt.trim()
+    );
     Candidate { label: escape_for_terminal(&label), name }
 }
 
 pub fn ended_candidate(session: &EndedSession, now: Timestamp) -> Candidate {
     let branch = session.branch.as_deref().map_or(String::new(), |branch| format!("/{branch}"));
     let place = format!("{}{branch}", session.project.as_deref().unwrap_or("?"));
-    let words = fit_to_width(&session.words, 40);
+    let (words, name) = (fit_to_width(&session.words, 40), session.key.short().to_owned());
     let label =
-        format!("{:<4} {} {place} {}", age(now.since_ms(session.at)), session.key.agent, words.trim());
-    Candidate { label: escape_for_terminal(&label), name: session.key.short().to_owned() }
+        format!("{:<4} {} {name} {place} {}", age(now.since_ms(session.at)), session.key.agent, words.trim());
+    Candidate { label: escape_for_terminal(&label), name }
 }
 
 /// No agent fits: names the past sessions that do.

@@ -20,7 +20,7 @@ const EXAMPLES: &str = "\
 Examples:
   tow monitor                      all sessions, live; ? shows the keys
   tow monitor --all                those that have ended, too
-  tow monitor --session 1a2b3c     only sessions whose id begins so
+  tow monitor --session 1a2b3c     only the session with this id, or its beginning
   tow monitor --notify bell        ring when an agent is done or waits
   tow monitor --once --width 80    one page as text
   tow monitor --json | jq '.sessions[] | select(.context.percent > 60)'";
@@ -32,7 +32,7 @@ pub struct Arguments {
     /// Include ended sessions.
     #[arg(long)]
     all: bool,
-    /// Only sessions whose id has this prefix.
+    /// Only sessions with this id, its end as the list shows it, or its beginning.
     #[arg(long, value_name = "PREFIX")]
     session: Option<String>,
     #[command(flatten)]

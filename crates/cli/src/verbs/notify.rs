@@ -78,6 +78,11 @@ impl ChannelStatus {
     }
 }
 
+const NOTHING_IS_ON: &str = "\
+No notification is on. Turn one on, then run `tow config notify --test`:
+  tow config set notify.terminal bell          ring in the agent's own terminal
+  tow config set notify.desktop_after_s 30     a desktop notification after 30 seconds unseen";
+
 /// Timeout of a sample.
 const PATIENCE: Duration = Duration::from_secs(15);
 
@@ -212,5 +217,8 @@ fn print(scope: &Scope, arguments: &Arguments, rows: &[ChannelRow]) {
         let (tone, word) = row.status.look();
         let status = scope.out.tint(tone, word);
         scope.out.line(format!("{status} {:width$}  {}", row.way, plain_text(&row.detail)).trim_end());
+    }
+    if rows.iter().all(|row| row.status == ChannelStatus::Off) {
+        scope.out.line(NOTHING_IS_ON);
     }
 }

@@ -164,7 +164,7 @@ fn report(scope: &Scope, arguments: &Arguments, done: &ScrubResult) {
     }
     let verb = if arguments.dry_run { "would change" } else { "changed" };
     scope.out.line(&format!(
-        "{verb} {} details, {} bodies, {} memories and summaries, {} lines and names; erased {} sessions that are excluded",
+        "{verb} {} tool inputs and outputs, {} messages, {} memories and summaries, {} lines and names; erased {} sessions that are excluded",
         archive.details, archive.bodies, archive.memories, archive.others, archive.conversations
     ));
     scope.out.line(&format!(

@@ -37,7 +37,7 @@ pub struct Arguments {
     /// Search terms: words, an error text, a path, part of a name. Words in quotes weigh more together.
     #[arg(required = true, value_name = "WORDS")]
     words: Vec<String>,
-    /// Only these kinds: memory, summary, body, detail, bookmark. May be given several times.
+    /// Only these kinds: memory, summary, body (a message), detail (a tool input or output), bookmark. May be given several times.
     #[arg(long, value_name = "KIND")]
     kind: Vec<String>,
     /// Only memories of this type.

@@ -2,6 +2,7 @@
 //!
 //! Shows a plan and asks; other commands do the work. Changes nothing before the user has agreed.
 
+use super::completions::ShellFile;
 use super::install::{Choice, is_found};
 use super::{completions, config, import, install};
 use crate::agreement::{agree, is_interactive};
@@ -45,7 +46,7 @@ struct Plan {
     tmux: Option<MenuKey>,
     /// Whether the user has no setting of their own for notifications.
     has_usual_notifications: bool,
-    completions: Option<PathBuf>,
+    completions: Vec<ShellFile>,
     transcripts: Vec<PathBuf>,
 }
 
@@ -77,10 +78,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     {
         notify(scope);
     }
-    if let Some(file) = &plan.completions
-        && asked("Complete `tow` commands in your shell?")?
-    {
-        completions::install(scope, file)?;
+    if !plan.completions.is_empty() && asked("Complete `tow` commands in your shell, and add its manual?")? {
+        completions::install(scope, &plan.completions)?;
     }
     if !plan.transcripts.is_empty() && asked(&format!("Import {}?", plan.past()))? {
         import::everything(scope)?;
@@ -99,7 +98,7 @@ impl Plan {
             agents,
             tmux: conf::menu_key(),
             has_usual_notifications: config::are_usual(scope, &NOTIFICATIONS.map(|(key, _)| key))?,
-            completions: completions::missing_file(),
+            completions: completions::outdated_files(),
         })
     }
 
@@ -119,8 +118,8 @@ impl Plan {
         if self.has_usual_notifications {
             step("notifications", "a bell at once, the desktop after 30 s, when an agent waits for you");
         }
-        if let Some(file) = &self.completions {
-            step("completions", &plain_text(&file.display().to_string()));
+        for file in &self.completions {
+            step(file.kind(), &plain_text(&file.path.display().to_string()));
         }
         if !self.transcripts.is_empty() {
             step("import", &self.past());

@@ -19,11 +19,11 @@ Examples:
   tow show flaky checkout  the session whose prompt has these words
   tow show 1a2b3c4d        a session: its turns, files, commits and tokens
   tow show 1a2b3c4d#12     a turn: what was said and done, and what it cost
-  tow show 1a2b3c4d#12.3   a detail: its text
+  tow show 1a2b3c4d#12.3   a tool input or output: its text
   tow show m12 m15         memories: whole, with where they came from and what became of them
   tow show 1a2b3c4d --json";
 
-/// Show a session, a turn, a detail or a memory, by id or by words.
+/// Show a session, a turn, a tool call or a memory, by id or by words.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -17,13 +17,13 @@ Examples:
   tow why             choose from all agents
   tow why shop        the agent in the project `shop`
   tow why %3          the agent in this tmux pane
-  tow why 01a1dd      the session whose id begins so";
+  tow why 1a2b3c4d    the session with this id, as `tow session list` shows it";
 
 /// Explain why an agent is shown in its current state.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// A project, a branch, words of the prompt, a pane or the beginning of an id; without any, choose.
+    /// A project, a branch, words of the prompt, a pane or an id; without any, choose.
     #[arg(value_name = "AGENT")]
     words: Vec<String>,
     /// Print one JSON object.

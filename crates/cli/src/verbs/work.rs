@@ -344,7 +344,7 @@ fn tidy(scope: &Scope, store: &Store, clock: ClockTrust, report: &mut WorkReport
     let lost = store.mend_journal(scope.env.now)?;
     if lost > 0 {
         let detail = format!(
-            "the journal lacked {lost} records of labels and batons; they are back from the database"
+            "the journal lacked {lost} records of labels and of work handed on; they are back from the database"
         );
         record_here(&scope.env, FaultKind::Rebuilt, detail);
     }

@@ -36,7 +36,7 @@ fn what_fits_on_a_disk_that_fills_up_is_folded_once_there_is_room() {
     world
         .doctor()
         .names(&["data folder", "No space left", "free disk space"])
-        .names(&["journal", "not folded yet"]);
+        .names(&["journal", "not applied yet"]);
     world.shell(FREE);
     world.hook("Stop", &session());
     let store = world.store();

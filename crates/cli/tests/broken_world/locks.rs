@@ -29,7 +29,7 @@ fn a_database_that_is_locked_for_ten_seconds_delays_nobody_and_loses_nothing() {
         sent += world.hooks_of_all_kinds(&session());
     }
     assert!(sent < 60, "each of the {sent} hooks waits for its patience, and no longer");
-    world.doctor().names(&["journal", "not folded yet", "tow data work"]);
+    world.doctor().names(&["journal", "not applied yet", "tow data work"]);
     holder.release();
     world.hook("Stop", &session());
     world.insist_on_events(&session(), sent + 2);
@@ -55,7 +55,7 @@ fn a_fold_that_hangs_is_not_waited_for() {
     world.hook("SessionStart", &session());
     let holder = Holder::lock_file(&world.env, &world.data().folder().join("fold.lock"));
     let sent = world.hooks_of_all_kinds(&session());
-    world.doctor().names(&["journal", "not folded yet", "tow data work"]).names(&[
+    world.doctor().names(&["journal", "not applied yet", "tow data work"]).names(&[
         "lock",
         "fold.lock is held by",
         "kill ",
@@ -72,7 +72,7 @@ fn a_fold_that_hangs_before_there_is_a_database_is_seen_by_the_doctor() {
     world.data().create().expect("the home is writable");
     let holder = Holder::lock_file(&world.env, &world.data().folder().join("fold.lock"));
     let sent = world.hooks_of_all_kinds(&session());
-    world.doctor().names(&["journal", "not folded yet", "tow data work"]);
+    world.doctor().names(&["journal", "not applied yet", "tow data work"]);
     holder.release();
     world.work();
     world.insist_on_events(&session(), sent);

@@ -162,7 +162,7 @@ fn the_doctor_says_what_is_missing_in_tmux() {
     let pid = tmux.run(&["display-message", "-p", "#{pid}"]);
     env.tow(&["install", "--tmux"]).ok();
     env.set("TMUX", format!("{},{},0", tmux.socket().display(), pid.trim()));
-    env.tow(&["doctor"]).ok().prints("this server runs without it").prints("mend: tow tmux load");
+    env.tow(&["doctor"]).ok().prints("this server runs without it").prints("fix: tow tmux load");
     env.tow(&["tmux", "load"]).ok();
     env.tow(&["doctor"]).ok().prints("loaded by ");
     tmux.run(&["set-option", "-g", "status-right", "a theme's"]);
@@ -172,7 +172,7 @@ fn the_doctor_says_what_is_missing_in_tmux() {
         .prints("over what was loaded")
         .prints("@towline-show-project must be on or off");
     fs::write(conf_of(&env), read(&env).replace("tow tmux load", "tow tmux reload")).unwrap();
-    env.tow(&["doctor"]).ok().prints("our block in ").prints("mend: tow install --tmux");
+    env.tow(&["doctor"]).ok().prints("our block in ").prints("fix: tow install --tmux");
     wait_loaded(&tmux);
 }
 

@@ -7,15 +7,18 @@ use towline_testkit::{Run, TestEnv, Tmux, wait};
 
 /// A session of an agent that has just been given a prompt, for a pane to run.
 fn scripted_session(env: &TestEnv) -> String {
+    scripted(env, &["SessionStart", "UserPromptSubmit"])
+}
+
+fn scripted(env: &TestEnv, events: &[&str]) -> String {
     env.link("claude", "/bin/bash");
     let root = env.root().display().to_string();
-    for name in ["SessionStart", "UserPromptSubmit"] {
+    for name in events {
         let event = json!({"hook_event_name": name, "session_id": "s", "cwd": env.project(), "source": "startup", "prompt": "p"});
         fs::write(env.root().join(format!("{name}.json")), event.to_string()).unwrap();
     }
-    let events =
-        ["SessionStart", "UserPromptSubmit"].map(|name| format!("tow hook claude < {root}/{name}.json; "));
-    let script = env.script("session", &format!("{}read\n", events.concat()));
+    let hooks = events.iter().map(|name| format!("tow hook claude < {root}/{name}.json; "));
+    let script = env.script("session", &format!("{}read\n", hooks.collect::<String>()));
     format!("claude {}", script.display())
 }
 
@@ -34,6 +37,26 @@ fn the_status_line_of_an_attached_client_shows_the_bar_after_an_installation() {
         let last = screen.lines().last().unwrap_or_default();
         last.contains(" 1* ") && last.contains(':') && last.contains('"')
     });
+}
+
+/// No focus event comes from a pane that stays in front.
+#[test]
+fn a_turn_that_ends_in_the_pane_before_a_person_becomes_seen() {
+    let env = hermetic();
+    let inner = Tmux::start(&env);
+    let pane = inner.open(&["bash"], &[]);
+    tow_tmux(&inner, "load").ok();
+    let watched = Tmux::named(&env, "outer").attach_to(&inner);
+    // By the client's own keys, as a person types: those of a script are nobody's.
+    watched.say(&scripted(&env, &["SessionStart", "UserPromptSubmit", "Stop"]));
+    pane.wait_format("#{pane_current_command}", "claude");
+    wait::until_evident("the look", wait::PATIENCE, || {
+        let seats = env.tow(&["status", "--json"]).ok().json();
+        let seat = &seats["seats"][0];
+        let is_seen = seat["session"] == "claude:s" && seat["seen"] == true && seat["state"] == "completed";
+        if is_seen { Ok(()) } else { Err(seats.to_string()) }
+    });
+    watched.wait_screen_for("the light to go out", |screen| !screen.contains(" 1+ "));
 }
 
 // TRK-10: hooks on focus; nothing is spawned where there is nothing to see.

@@ -1,7 +1,7 @@
 //! Memories in the browser: found as one types, read whole, and changed where that is allowed.
 
-use crate::desk::{Desk, HOSTILE, Hand, RIGHT_TO_LEFT};
-use serde_json::Value;
+use crate::desk::{Desk, HOSTILE, Hand, RIGHT_TO_LEFT, bare};
+use serde_json::{Value, json};
 use towline_testkit::wait;
 
 fn id(memory: &Value) -> String {
@@ -43,6 +43,43 @@ fn search_goes_along_with_typing_and_says_why() {
         "no memory",
         "![...document.querySelectorAll('.row .badge')].some((badge) => badge.innerText === 'decision')",
     );
+    desk.was_well_behaved();
+}
+
+#[test]
+fn bulk_output_of_tools_could_not_be_searched() {
+    let env = bare();
+    let output = format!("{}Quarterdeck Lantern 4711\n", "the planks of the hull are counted\n".repeat(60));
+    let entries = [
+        ("user", json!("Paint the mast")),
+        (
+            "assistant",
+            json!([{"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "/boat/list.txt"}}]),
+        ),
+        ("user", json!([{"type": "tool_result", "tool_use_id": "t1", "content": output}])),
+        ("assistant", json!([{"type": "text", "text": "The mast is blue."}])),
+    ];
+    let session = "0000000d-aaaa-4000-8000-0000aaaaaaaa";
+    let line = |(number, (kind, content)): (usize, (&str, Value))| {
+        let parent = number.checked_sub(1).map(|before| format!("d-{before}"));
+        json!({
+            "parentUuid": parent, "sessionId": session, "cwd": env.project(), "type": kind, "uuid": format!("d-{number}"),
+            "timestamp": format!("2026-11-15T10:00:{number:02}.000Z"), "isSidechain": false,
+            "message": {"role": kind, "content": content},
+        })
+        .to_string()
+    };
+    let lines: Vec<String> = entries.into_iter().enumerate().map(line).collect();
+    let folder = env.home().join(".claude/projects/-boat");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join(format!("{session}.jsonl")), lines.join("\n") + "\n").unwrap();
+    env.unattended(&["import"]).ok();
+    let desk = Desk::around(env, Hand::Reads);
+    desk.open("memories?q=lantern");
+    desk.browser.wait_text("Nothing was found for “lantern”");
+    desk.browser.eval("const depth = document.querySelector('select[aria-label=Depth]'); depth.value = 'true'; depth.dispatchEvent(new Event('change')); undefined");
+    desk.browser.wait_for("the output", "document.querySelector('.row')?.innerText.includes('Lantern 4711')");
+    desk.browser.wait_for("an address to come back to", "location.hash.includes('deep=true')");
     desk.was_well_behaved();
 }
 

@@ -43,7 +43,9 @@ fn what_is_exported_and_taken_in_elsewhere_is_exported_as_the_same_bytes() {
     let again = other.tow(&["import", file.to_str().unwrap(), "--json"]).ok().json();
     assert_eq!((&again["turns"], &again["bodies"], &again["details"]), (&0.into(), &0.into(), &0.into()));
     assert!(exported(&other) == first, "twice changes nothing");
-    env.tow(&["import", file.to_str().unwrap()]).ok().prints("new: 0 turns, 0 bodies, 0 details");
+    env.tow(&["import", file.to_str().unwrap()])
+        .ok()
+        .prints("new: 0 turns, 0 messages, 0 tool inputs and outputs");
     assert!(exported(&env) == first, "nor does it where it came from");
 }
 

@@ -33,7 +33,9 @@ fn an_id_that_nothing_has_is_refused_with_the_nearest() {
     let env = world();
     env.tow(&["show", "894a0f51"]).exits(2).complains("Did you mean `tow show 894a0f50`?");
     env.tow(&["show", &format!("{HEADLESS}#8")]).exits(2).complains("has the turns 1 to 7, not 8");
-    env.tow(&["show", &format!("{HEADLESS}#3.10")]).exits(2).complains("has 9 details, not 10");
+    env.tow(&["show", &format!("{HEADLESS}#3.10")])
+        .exits(2)
+        .complains("has 9 tool inputs and outputs, not 10");
     env.tow(&["show", "14:05"]).exits(2).complains("Run `tow session detail 14:05`.");
     env.tow(&["show", "x y"]).exits(2).complains("is no id");
     empty().tow(&["show", "894a0f50"]).exits(2).complains("tow data import");

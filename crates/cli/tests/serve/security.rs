@@ -1,6 +1,6 @@
 //! Strangers: whoever has no token, another page, another name, too much to say or too little.
 
-use super::client::{connect, read, send, send_to_socket};
+use super::client::{Response, connect, read, send, send_to_socket};
 use super::world::{World, empty, serve};
 use serde_json::json;
 use std::io::{BufReader, Read, Write};
@@ -165,6 +165,25 @@ fn a_browser_is_told_to_be_strict() {
         ("If-None-Match", script.header("etag").unwrap()),
     ];
     send(world.server.port, "GET /assets/app.js", &headers, b"").is(304);
+}
+
+/// The policy makes a browser start a process at each load; a page that only its user can have opened needs none.
+#[test]
+fn only_a_page_whose_browser_names_no_origin_has_an_opener_policy() {
+    let world = World::new(&[]);
+    let bearer = format!("Bearer {}", world.token());
+    let asked = |site: &str| {
+        let headers = [("Host", &*world.host()), ("Authorization", &bearer), ("Sec-Fetch-Site", site)];
+        send(world.server.port, "GET /", &headers, b"")
+    };
+    let policy = |answer: &Response| answer.header("cross-origin-opener-policy").map(str::to_owned);
+    for site in ["none", "same-origin"] {
+        assert_eq!(policy(&asked(site).is(200)), None, "{site}");
+    }
+    for site in ["same-site", "cross-site"] {
+        assert_eq!(policy(&asked(site).is(403)).as_deref(), Some("same-origin"), "{site}");
+    }
+    assert_eq!(policy(&world.get("/").is(200)).as_deref(), Some("same-origin"));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::runtime::{Config, Env, env, record};
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::compose::{
-    ComposeInput, ComposedContext, ContextPart, ContextPartKind, ContextPartState, compose,
+    ComposeInput, ComposedContext, ContextPart, ContextPartKind, ContextPartState, compose, first_directive,
 };
 use towline_core::continuing::Hop;
 use towline_core::escape::{escape_for_terminal, fit_to_width};
@@ -21,6 +21,7 @@ use towline_core::inherit::InheritRule;
 use towline_core::memory::choose::MemorySelection;
 use towline_core::reply::Reply;
 use towline_core::session::Session;
+use towline_core::text::SafeText;
 use towline_store::{Archive, Inheritance, Store, StoreError};
 
 /// The context for answering one prompt: environment, store and the prompted session.
@@ -52,7 +53,8 @@ impl Giver<'_> {
     /// The work of the previous session, as much of it as the heir's agent accepts.
     fn carried_over(&self, from: &SessionKey, due: &Inheritance) -> Result<Reply, StoreError> {
         let Giver { env, store, .. } = *self;
-        let archive = capture::snapshot_with(env, store.session(from)?.as_ref(), PATIENCE)?;
+        let before = store.session(from)?;
+        let archive = capture::snapshot_with(env, before.as_ref(), PATIENCE)?;
         if due.machine.is_some() && is_anothers(archive.as_ref(), from)? {
             return self.remembered();
         }
@@ -61,16 +63,34 @@ impl Giver<'_> {
         if let Some(machine) = &due.machine {
             past::mark_remote(&mut material, archive.as_ref(), machine.clone())?;
         }
+        let carried = Reply { notices: self.carried_notice(&material, before.as_ref()), ..Reply::default() };
         let hop = continuing::handoff_of(store, from)?;
         if let Some(hop) = &hop {
             continuing::insert_handoff(&mut material, hop);
-            return self.hand(Some(hop), material, archive);
+            return Ok(carried.merge(self.hand(Some(hop), material, archive)?));
         }
         let file = continuing::taken_file(self.config, store, self.session)?;
         if let (Some(past), Some(file)) = (&mut material.past, &file) {
             past.handoff = Some(file.handoff.clone());
         }
-        Ok(self.hand(None, material, archive)?.merge(file_notice(file)))
+        Ok(carried.merge(self.hand(None, material, archive)?).merge(file_notice(file)))
+    }
+
+    /// Tells the user whose work goes on: otherwise nothing on the screen shows it after a `/clear`.
+    fn carried_notice(&self, material: &ComposeInput, before: Option<&Session>) -> Vec<String> {
+        let Some(past) = material.past.as_ref().filter(|_| self.config.inherit_notice) else { return vec![] };
+        let last = before.and_then(|session| session.prompt.as_ref()).map(SafeText::as_str);
+        // Of the session itself, or of the one whose work it continued with no more than "go on".
+        let directive = std::iter::once(past).chain(&material.chain).find_map(first_directive);
+        let asked = directive.map(|directive| directive.text).or(last);
+        let asked: Vec<&str> = asked.unwrap_or(past.session.short()).split_whitespace().collect();
+        let asked = fit_to_width(&escape_for_terminal(&asked.join(" ")), 60);
+        let turns = match past.turns_in_all {
+            0 => String::new(),
+            1 => " (1 turn)".to_owned(),
+            turns => format!(" ({turns} turns)"),
+        };
+        vec![format!("towline: continues “{asked}”{turns}.")]
     }
 
     /// The handoff file of the folder, for a session that inherits nothing else.
@@ -209,7 +229,7 @@ fn mark_given(env: &Env, due: &Inheritance) {
 pub fn acknowledged(own: OwnCommand, session: &SessionKey, store: &Store) -> Result<Reply, StoreError> {
     let notice = match own {
         OwnCommand::Baton if store.open_baton_of(session)?.is_some() => {
-            "towline: the baton is passed. The next session here, or the only one that starts in this project \
+            "towline: this work is handed on. The next session here, or the only one that starts in this project \
              within an hour, goes on with this work."
         }
         OwnCommand::Baton => "towline: there is nothing to pass on yet: nothing was asked of this session.",

@@ -10,6 +10,8 @@ use crate::status::read_marks::{self, Look};
 use crate::status::tmux::conf::current_server;
 use towline_agents::settings::quote;
 use towline_core::called::{self, Callable};
+use towline_core::escape::{escape_for_terminal, fit_to_width};
+use towline_core::id::is_called;
 use towline_core::shown::{SeatLight, SeatView};
 
 /// Goes to the agent that the text means.
@@ -27,20 +29,19 @@ pub fn choose<'a>(seats: &'a [SeatView], wanted: &str) -> Result<&'a SeatView, F
         }
         [seat] => Ok(seat),
         several => {
-            let names: Vec<&str> = several.iter().map(|seat| seat.name()).collect();
+            let names: Vec<String> = several.iter().map(|seat| label(seat)).collect();
             Err(Failure::input(format!("`{wanted}` fits several: {}", names.join(", ")))
-                .hint("Give more of the id, or the seat as `tow status --json` names it."))
+                .hint("Give the id of one of them."))
         }
     }
 }
 
-/// The seats that a text may mean: a pane or the beginning of a session's id, else a project, a branch, the agent's name or
-/// words of the last prompt. Of panes with the same name, the current tmux server's win.
+/// The seats that a text may mean: a pane, the beginning of a session's id or its short name, else a project, a branch, the
+/// agent's name or words of the last prompt. Of panes with the same name, the current tmux server's win.
 pub fn matching<'a>(seats: &'a [SeatView], wanted: &str) -> Vec<&'a SeatView> {
     let fits = |seat: &&SeatView| {
-        let id = seat.session.as_deref().and_then(|session| session.split_once(':')).map(|(_, id)| id);
         seat.pane.as_deref() == Some(wanted)
-            || id.is_some_and(|id| id.starts_with(wanted))
+            || seat.session_id().is_some_and(|id| is_called(id, wanted))
             || seat.name() == wanted
             || seat.seat == wanted
     };
@@ -56,6 +57,12 @@ pub fn matching<'a>(seats: &'a [SeatView], wanted: &str) -> Vec<&'a SeatView> {
         words: seat.prompt.as_deref().unwrap_or_default(),
     };
     if found.is_empty() { called::best(seats, wanted, callable) } else { found }
+}
+
+/// An agent in a few words that no other one has: its name, id and prompt.
+fn label(seat: &SeatView) -> String {
+    let prompt = seat.prompt.as_deref().map(|prompt| format!(" “{}”", fit_to_width(prompt.trim(), 40)));
+    escape_for_terminal(&format!("{} {}{}", seat.agent, seat.short(), prompt.unwrap_or_default()))
 }
 
 /// Seats are sorted by urgency: the first that needs the user has waited longest.

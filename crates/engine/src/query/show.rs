@@ -179,7 +179,7 @@ fn show_detail(
     let id = id_of(&of, &turn);
     let room = Room::of(request.bytes.unwrap_or(BYTES_OF_ONE));
     let view = view_detail(past, of, turn, number, room)?.map_err(|count| {
-        Failure::input(format!("turn {id} has {count} details, not {number}"))
+        Failure::input(format!("turn {id} has {count} tool inputs and outputs, not {number}"))
             .hint(format!("Run `tow session detail {id}`."))
     })?;
     Ok(Shown::Detail(Box::new(view)))

@@ -13,12 +13,14 @@ use axum::http::{HeaderMap, Response, StatusCode};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
     connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+
 const STRICT: [(HeaderName, &str); 7] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
     (header::REFERRER_POLICY, "no-referrer"),
-    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (OPENER_POLICY, "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=()"),
 ];
@@ -127,10 +129,14 @@ pub fn file(asset: &Asset, known: Option<&str>, lasting: Lasting) -> Response<Bo
 }
 
 /// The page under a policy that allows its inline scripts and styles and no others. No cache keeps it: it holds what the
-/// user wrote.
-pub fn page(page: &Page, body: Body) -> Response<Body> {
+/// user wrote. A browser that names the origin of its navigations was checked by it, so no other origin has opened this
+/// page, and it needs no opener policy, for which the browser would start a process at each load.
+pub fn page(page: &Page, body: Body, request: &HeaderMap) -> Response<Body> {
     let mut response = with(StatusCode::OK, HTML, body);
     allow_inline(&mut response, page);
+    if request.contains_key("sec-fetch-site") {
+        response.headers_mut().remove(OPENER_POLICY);
+    }
     response
 }
 

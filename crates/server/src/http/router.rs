@@ -183,7 +183,7 @@ async fn show_page(shared: &Arc<Shared>, request: Request) -> Result<Response<Bo
     admit(shared, None, &request)?;
     let (sender, receiver) = mpsc::channel(2);
     drop(tokio::spawn(write_page(Arc::clone(shared), sender)));
-    Ok(reply::page(page(), Body::new(Chunks(receiver))))
+    Ok(reply::page(page(), Body::new(Chunks(receiver)), request.headers()))
 }
 
 /// Sends the page in two parts: the browser begins with the first while the rows of the second are read.

@@ -63,7 +63,7 @@ pub fn check(scope: &Scope, depth: Depth) -> Check {
 
 fn describe(sizes: &ArchiveSizes) -> String {
     format!(
-        "{} sessions, {} turns, {} bodies, {} details, {} memories, {}",
+        "{} sessions, {} turns, {} messages, {} tool inputs and outputs, {} memories, {}",
         sizes.conversations,
         sizes.turns,
         sizes.bodies,

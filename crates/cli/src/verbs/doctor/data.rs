@@ -198,9 +198,9 @@ fn journal(store: &Store) -> Check {
     });
     match looked {
         Err(error) => Check::bad("journal", chain(&error), mend_of(&error)),
-        Ok((0, total)) => Check::good("journal", format!("all folded, {} KB kept", total / 1024)),
+        Ok((0, total)) => Check::good("journal", format!("all applied, {} KB kept", total / 1024)),
         Ok((backlog, _)) => {
-            Check::warning("journal", format!("{backlog} bytes are not folded yet"), "tow data work")
+            Check::warning("journal", format!("{backlog} bytes are not applied yet"), "tow data work")
         }
     }
 }
@@ -209,7 +209,7 @@ fn journal(store: &Store) -> Check {
 fn unfolded(home: &DataFolder) -> Option<Check> {
     let waiting = Segments::list(home).map_or(0, |segments| segments.total_bytes());
     (waiting > 0)
-        .then(|| Check::warning("journal", format!("{waiting} bytes are not folded yet"), "tow data work"))
+        .then(|| Check::warning("journal", format!("{waiting} bytes are not applied yet"), "tow data work"))
 }
 
 /// Lists the client programs, with versions, that were seen in seats.

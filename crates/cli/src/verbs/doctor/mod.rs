@@ -97,7 +97,7 @@ fn print(scope: &Scope, checks: &[Check]) {
         let name = format!("{:width$}", check.name);
         scope.out.line(&format!("{} {name}  {}", scope.out.tint(tone, mark), plain_text(&check.detail)));
         if let Some(mend) = &check.mend {
-            let what = if check.status == Status::Good { "next" } else { "mend" };
+            let what = if check.status == Status::Good { "next" } else { "fix" };
             let line = scope.out.tint(Tone::Faint, &format!("{what}: {}", plain_text(mend)));
             scope.out.line(&format!("     {:width$}  {line}", ""));
         }

@@ -24,7 +24,7 @@ Examples:
   tow hub share app --bodies             what was said in it, too
   tow hub share app --dry-run
 
-Memories, summaries, lines of turns, bookmarks and batons go, those that are there and those to come; with --bodies what was
+Memories, summaries, lines of turns, bookmarks and work handed on go, those that are there and those to come; with --bodies what was
 said, with --details what tools were given and gave, too. `tow hub private m12` keeps one memory here.";
 
 /// Share a project.

@@ -21,7 +21,7 @@ pub fn report(scope: &Scope, done: &Done, errand: Errand) {
         Errand::Try => format!("{lines} lines can be taken in; nothing was kept"),
         Errand::TakeIn => {
             format!(
-                "{conversations} sessions; new: {turns} turns, {bodies} bodies, {details} details, {memories} memories, \
+                "{conversations} sessions; new: {turns} turns, {bodies} messages, {details} tool inputs and outputs, {memories} memories, \
                  {summaries} summaries"
             )
         }

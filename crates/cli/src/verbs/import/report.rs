@@ -53,7 +53,7 @@ impl ImportReport {
         let Imported { files, changed, bytes, taken, .. } = &self.imported;
         let spent = self.spent(scope);
         format!(
-            "{files} files, {changed} with something new: {} read in {} ({}/s), {} turns, {} bodies, {} details",
+            "{files} files, {changed} with something new: {} read in {} ({}/s), {} turns, {} messages, {} tool inputs and outputs",
             size(*bytes),
             span(spent),
             size((*bytes as f64 / spent.as_secs_f64().max(0.001)) as u64),
@@ -86,9 +86,9 @@ impl ImportReport {
         let (name, path) = (done.product, plain_text(&done.path.to_string_lossy()));
         if let Some(problem) = &done.problem {
             warn(scope, &format!("{name}: {}", plain_text(problem)));
-            scope
-                .out
-                .line(&format!("  Close what uses it, or mend it, then run `tow data import {name}` again."));
+            scope.out.line(&format!(
+                "  Close what uses it, or repair it, then run `tow data import {name}` again."
+            ));
         }
         if done.survey.tables.is_empty() {
             return;
@@ -102,7 +102,10 @@ impl ImportReport {
                 Learnt { memories: 0, summaries: 0 } => String::new(),
                 Learnt { memories, summaries } => format!(", {memories} memories, {summaries} summaries"),
             };
-            format!("{} turns, {} bodies, {} details{learnt}", taken.turns, taken.bodies, taken.details)
+            format!(
+                "{} turns, {} messages, {} tool inputs and outputs{learnt}",
+                taken.turns, taken.bodies, taken.details
+            )
         };
         scope.out.line(&format!("{name}, {path}{schema}: {counts}"));
         for (verdict, sessions) in &done.sessions {

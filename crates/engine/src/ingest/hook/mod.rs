@@ -131,7 +131,7 @@ fn answer(agent: Option<&OsStr>, source: PayloadSource) {
 }
 
 fn arm_deadline(env: &Env) {
-    let detail = "a hook ran out of time; what it had accepted is folded later".to_owned();
+    let detail = "a hook ran out of time; what it had accepted is applied later".to_owned();
     let fault = FaultRecord { at: env.now, kind: FaultKind::Deadline, detail };
     deadline::arm(&env.home.fault_log(), faults::line(&fault));
 }
