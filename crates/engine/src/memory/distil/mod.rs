@@ -11,6 +11,7 @@ mod summing;
 
 use crate::memory::outside;
 use crate::memory::remember::KnownMemories;
+use crate::memory::turn_content::TurnContent;
 use crate::runtime::archive::Writable;
 use crate::runtime::config::Distil;
 use crate::runtime::{Env, archive};
@@ -155,12 +156,14 @@ impl Work<'_> {
         let first = turn.saturating_sub(1).max(1);
         let mut reached = outside::before(self.archive, self.conversation, first.saturating_sub(1))?;
         for row in self.archive.turns(self.conversation, first.saturating_sub(1), u32::MAX)? {
-            reached = outside::lower(reached, outside::look(self.archive, self.conversation, &row)?);
+            let content = TurnContent::of(self.archive, &row)?;
+            let brought = outside::look_at(self.conversation, &row, &content)?;
+            reached = outside::lower(reached, brought);
             if row.reverted {
                 self.keep(&row, vec![])?;
                 continue;
             }
-            let gathered = gather::turn(self.archive, self.config, self.conversation, &row)?;
+            let gathered = gather::turn(self.config, self.conversation, &row, content)?;
             let gathered = DistilTurn { outside: reached, ..gathered };
             if row.ordinal >= first {
                 let found = distil::turn(&gathered, before.as_ref());
