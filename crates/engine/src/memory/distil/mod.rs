@@ -48,19 +48,21 @@ impl Distilled {
     }
 }
 
-/// Distils changes since the last run for at most `most`; later runs take the rest. Starts with `open`, the
+/// Distils changes since the last run, batch after batch while `goes_on`; later runs take the rest. Starts with `open`, the
 /// archive of a caller that has just captured something.
 #[expect(clippy::disallowed_methods, reason = "a batch ends by the clock")]
 pub fn pending(
     env: &Env,
     config: &Distil,
     open: Option<Writable>,
-    most: Duration,
+    goes_on: &dyn Fn() -> bool,
 ) -> Result<Distilled, StoreError> {
-    let begun = Instant::now();
     let mut all = Distilled { is_drained: true, ..Distilled::default() };
     if !config.rules || (open.is_none() && !is_pending(env)) {
         return Ok(all);
+    }
+    if !goes_on() {
+        return Ok(Distilled { is_drained: false, ..all });
     }
     let known = KnownMemories::default();
     let mut next = open.map_or_else(|| archive::open(env, PATIENCE), |open| Ok(Some(open)))?;
@@ -69,7 +71,7 @@ pub fn pending(
         known.check(&writable.archive)?;
         let rest = Batch { archive: &writable.archive, config, known: &known };
         all = all.plus(rest.distil(&|| Instant::now() < until)?);
-        if all.is_drained || begun.elapsed() >= most {
+        if all.is_drained || !goes_on() {
             writable.archive.tidy()?;
             return Ok(all);
         }
