@@ -74,7 +74,7 @@ fn work_text(work: &BackgroundWork, now: Timestamp) -> String {
         0 => String::new(),
         limit => format!(" of {}", limit / 60_000),
     };
-    let used = work.cpu.used_ms.div_ceil(60_000);
+    let used = (work.cpu.used_ms + 30_000) / 60_000;
     let head = format!("background work: {state}; {used}{limit} minutes of processor time used this hour\n");
     let line = |job: &BackgroundJob| format!("  {:<9} {}\n", job.name, pending_text(job));
     head + &work.jobs.iter().map(line).collect::<String>()
