@@ -173,3 +173,43 @@ fn a_capture_that_found_the_archive_locked_left_its_transcript_to_nobody() {
     env.wait_no_process();
     assert_eq!(captured_turns(&env), 3);
 }
+
+/// What `tow data jobs` says about a job.
+fn pending(env: &TestEnv, name: &str) -> u64 {
+    let listed = env.tow(&["data", "jobs", "--json"]).ok().json();
+    let jobs = listed["work"]["jobs"].as_array().unwrap();
+    jobs.iter().find(|job| job["name"] == name).unwrap()["pending"].as_u64().unwrap()
+}
+
+#[test]
+fn a_worker_whose_hour_is_used_up_pauses_until_the_next_and_a_user_need_not_wait() {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    env.set_now(NOON);
+    let config = env.home().join(".config/towline/config.toml");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    fs::write(&config, "[distil]\nrules = false\n").unwrap();
+    transcript(&env, "s-1", 300, 100);
+    env.tow(&["import"]).ok();
+    env.wait_no_process();
+    fs::write(&config, "[work]\ncpu_minutes_per_hour = 1\n").unwrap();
+    let used = |hour: i64| {
+        fs::write(env.data_dir().join("work.cpu"), json!({"hour": hour, "ms": 60_000}).to_string())
+    };
+    used(NOON / 3_600_000).unwrap();
+    assert_eq!((pending(&env, "distil"), pending(&env, "index")), (300, 0));
+    env.tow(&["work", "--quiet"]).ok();
+    assert_eq!(pending(&env, "distil"), 300, "it is paused");
+    let said = env.tow(&["data", "jobs"]).ok().stdout;
+    assert!(said.contains("paused until") && said.contains("300 of 300 turns to do"), "{said}");
+    env.set_now(NOON + 3_600_000);
+    env.tow(&["work", "--quiet"]).ok();
+    assert_eq!(pending(&env, "distil"), 0, "another hour has begun");
+    transcript(&env, "s-2", 5, 100);
+    fs::write(&config, "[distil]\nrules = false\n[work]\ncpu_minutes_per_hour = 1\n").unwrap();
+    env.tow(&["import"]).ok();
+    env.wait_no_process();
+    fs::write(&config, "[work]\ncpu_minutes_per_hour = 1\n").unwrap();
+    used(NOON / 3_600_000 + 1).unwrap();
+    env.tow(&["data", "work"]).ok();
+    assert_eq!(pending(&env, "distil"), 0, "a user asked for it");
+}

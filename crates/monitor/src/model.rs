@@ -31,6 +31,8 @@ pub struct MonitorModel {
     pub(crate) detail: Option<(String, SessionDetail)>,
     /// The notes that the bar shows besides the sessions.
     pub(crate) notes: BarNotes,
+    /// One line about long background work.
+    pub(crate) work: Option<String>,
     /// The first mistake in the configuration file.
     pub(crate) warning: Option<String>,
     pub(crate) message: Option<String>,

@@ -20,6 +20,8 @@ pub enum MonitorInput {
     Rows(Vec<MonitorRow>),
     /// The notes that the bar shows besides the sessions.
     Notes(BarNotes),
+    /// One line about long background work, if there is any.
+    Work(Option<String>),
     /// The first mistake in the configuration file, if it has one.
     Warning(Option<String>),
     /// Details of the session with this key were loaded.
@@ -51,6 +53,7 @@ pub fn update(model: &mut MonitorModel, input: MonitorInput) -> MonitorAction {
         MonitorInput::Size(size) => model.size = size,
         MonitorInput::Rows(rows) => (model.rows, model.trouble) = (Some(rows), None),
         MonitorInput::Notes(notes) => model.notes = notes,
+        MonitorInput::Work(work) => model.work = work,
         MonitorInput::Warning(warning) => model.warning = warning,
         MonitorInput::Detail(key, detail) => model.detail = Some((key, detail)),
         MonitorInput::Refused(why) => model.message = Some(why),

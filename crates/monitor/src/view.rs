@@ -236,13 +236,14 @@ fn draw_status_line(frame: &mut Frame, model: &MonitorModel, hidden: usize, area
     }
 }
 
-/// Open proposals, how many rows do not fit, and the most important keys.
+/// Background work, open proposals, how many rows do not fit, and the most important keys.
 fn hint(model: &MonitorModel, hidden: usize) -> String {
     let proposals = match model.notes.open_proposals {
         0 => String::new(),
         1 => "1 proposal: tow memory proposals  ".to_owned(),
         open => format!("{open} proposals: tow memory proposals  "),
     };
+    let work = model.work.as_ref().map_or(String::new(), |work| format!("{}  ", crate::text::clean(work)));
     let more = if hidden > 0 { format!("+{hidden} more  ") } else { String::new() };
     let filter = if model.filter.is_empty() {
         "/ filter".to_owned()
@@ -250,5 +251,5 @@ fn hint(model: &MonitorModel, hidden: usize) -> String {
         format!("/{} (Esc: all)", crate::text::clean(&model.filter))
     };
     let ended = if model.ended == EndedRows::Shown { "a hide ended" } else { "a ended" };
-    format!("{proposals}{more}? help  Enter go  {filter}  s sort  {ended}  Tab closer  q quit")
+    format!("{work}{proposals}{more}? help  Enter go  {filter}  s sort  {ended}  Tab closer  q quit")
 }

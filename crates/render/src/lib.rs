@@ -32,7 +32,7 @@ pub use config::config_json;
 pub use context::{context_json, context_parts_text};
 pub use detail::{detail_json, detail_text};
 pub use forget::{forget_json, forget_text};
-pub use jobs::{jobs_json, jobs_text};
+pub use jobs::{background_line, jobs_json, jobs_text};
 pub use memories::{memories_json, memories_text};
 pub use memory::{memory_json, memory_line};
 pub use proposals::{proposal_json, proposals_json, proposals_text};

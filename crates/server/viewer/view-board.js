@@ -16,8 +16,9 @@ const STATES = ["blocked", "limited", "interrupted", "completed", "working", "id
 export function show(main, place, { listen, server, signal }) {
   const body = h("div", { class: "board" });
   const says = h("p", { class: "says", role: "status" }, "Looking at every seat…");
-  fill(main, h("header", { class: "head" }, h("div", {}, h("h1", {}, TITLE), says)), body);
-  const board = { body, says, server, chosen: 0 };
+  const work = h("p", { class: "quiet", hidden: true });
+  fill(main, h("header", { class: "head" }, h("div", {}, h("h1", {}, TITLE), says, work)), body);
+  const board = { body, says, work, server, chosen: 0 };
   const load = () => refresh(board, signal);
   load();
   listen((kind) => ["seat", "turn"].includes(kind) && load());
@@ -31,12 +32,20 @@ async function refresh(board, signal) {
   try {
     const { seats } = await api.get("/v1/seats", {}, signal);
     paint(board, seats);
+    await showWork(board.work, signal);
   } catch (error) {
     fill(
       board.body,
       fault(error, () => refresh(board, signal)),
     );
   }
+}
+
+// Long background work, such as distilling after an import.
+async function showWork(node, signal) {
+  const { work } = await api.get("/v1/jobs", { limit: 1 }, signal).catch(() => ({}));
+  node.hidden = !work?.line;
+  node.textContent = work?.line ? `Background work: ${work.line}` : "";
 }
 
 function paint({ body, says, server }, seats) {

@@ -46,6 +46,7 @@ function jobsOf(answer, server, again) {
     .filter(Boolean)
     .join(" · ");
   return [
+    workOf(answer.work),
     h("dl", { class: "figure-cards" }, figures),
     said && h("p", { class: "quiet" }, said),
     answer.trouble &&
@@ -61,6 +62,23 @@ function jobsOf(answer, server, again) {
           jobs.map((job) => jobOf(job, server, again)),
         )
       : empty("Nothing waits. What a model is to do later, such as distilling a turn, is listed here.", "tow data jobs", " for the same in a terminal"),
+  ];
+}
+
+// How far each background job is.
+function workOf(work) {
+  if (!work) return null;
+  const paused = work.cpu?.paused_until;
+  const state = work.running ? "at work" : paused ? "paused until " : "idle";
+  const text = ({ pending, total, unit, at_least: least }) =>
+    pending ? `${least ? "at least " : ""}${count(pending)}${total ? ` of ${count(total)}` : ""} ${unit} to do` : "up to date";
+  return [
+    h("p", { class: "quiet" }, `Background work: ${state}`, !work.running && paused ? when(paused) : null),
+    h(
+      "ul",
+      { class: "plain-list" },
+      work.jobs.map((job) => h("li", {}, badge(job.name, "type"), h("span", {}, text(job)))),
+    ),
   ];
 }
 

@@ -22,12 +22,14 @@ use towline_core::bar::{BarStyle, bar};
 use towline_core::shown::SeatLight;
 use towline_engine::ingest::goto;
 use towline_engine::ingest::live::{self, Glance};
+use towline_engine::query::background_work;
 use towline_engine::runtime::config::warning;
 use towline_engine::runtime::{Env, Failure, variable};
 use towline_engine::status::push;
 use towline_monitor::{
     ColourMode, EndedRows, Frame, KeyPress, MonitorAction, MonitorInput, MonitorModel, pressed, update, view,
 };
+use towline_render::background_line;
 
 /// Shortest time between two refreshes, however much is written.
 const SHORTEST: Duration = Duration::from_millis(250);
@@ -201,6 +203,8 @@ impl<'a> MonitorLoop<'a> {
         let ended = if self.model.needs_ended_sessions() { EndedRows::Shown } else { EndedRows::Hidden };
         self.tell(MonitorInput::Warning(warning(&scope.env)));
         self.tell(MonitorInput::Notes(push::notes(&scope.env)));
+        let work = background_work(&scope.env).ok();
+        self.tell(MonitorInput::Work(work.and_then(|work| background_line(&work))));
         match self.gatherer.rows(&scope, glance, ended) {
             Ok(rows) => {
                 self.tell(MonitorInput::Rows(rows));

@@ -83,5 +83,7 @@ fn taken_in(env: &Env, arguments: &Arguments, files: &[Transcript]) -> Result<Op
 const DISTILLING: Duration = Duration::from_secs(3);
 
 fn distilled(env: &Env, open: Option<Writable>) -> Result<Distilled, String> {
-    distil::pending(env, &settings(env).distil, open, DISTILLING).map_err(|error| chain(&error))
+    let begun = env.elapsed();
+    let goes_on = || env.elapsed().saturating_sub(begun) < DISTILLING;
+    distil::pending(env, &settings(env).distil, open, &goes_on).map_err(|error| chain(&error))
 }

@@ -7,6 +7,7 @@ use crate::progress::ProgressBar;
 use crate::scope::Scope;
 use clap::Args;
 use serde_json::json;
+use std::ops::ControlFlow;
 use std::time::Duration;
 use towline_engine::index::embeddings::{Extent, Standing};
 use towline_engine::index::{self, FindError, embeddings, forget_index};
@@ -43,6 +44,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
             let mut progress = ProgressBar::default();
             let mut seen = |rows| {
                 progress.show_count(rows, sizes.bodies + sizes.details, "texts indexed", scope.env.elapsed());
+                ControlFlow::Continue(())
             };
             // A worker that came first builds the same index: what it leaves is indexed after it.
             let updated = |patience| index::update_within(home, &archive, patience, &mut seen);

@@ -5,6 +5,7 @@
 use crate::progress::{self, ProgressBar};
 use crate::scope::Scope;
 use clap::Args;
+use std::ops::ControlFlow;
 use std::time::Duration;
 use towline_core::fault::FaultKind;
 use towline_core::time::Timestamp;
@@ -18,6 +19,7 @@ use towline_engine::index::{FindError, Updated, embeddings};
 use towline_engine::ingest::effects;
 use towline_engine::memory::model::{Drained, Left};
 use towline_engine::memory::{distil, enrich};
+use towline_engine::runtime::budget::CpuBudget;
 use towline_engine::runtime::faults::record_here;
 use towline_engine::runtime::spawn::{at_low_priority, place_detached};
 use towline_engine::runtime::{Env, Failure, chain, settings};
@@ -75,6 +77,8 @@ struct WorkReport {
     made_vectors: u64,
     /// Another process is already working.
     busy: bool,
+    /// The hour's processor time is used up; the rest follows later.
+    paused: bool,
     /// Results of the model, if one is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     distilled: Option<ModelResults>,
@@ -107,6 +111,11 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     if arguments.expire {
         Actor::of_caller(&scope.env)?.require_person("say that the clock is right")?;
     }
+    // A user who asks for the work gets all of it.
+    let budget = match arguments.quiet {
+        true => CpuBudget::configured(&scope.env),
+        false => CpuBudget::unlimited(&scope.env),
+    };
     let mut report = WorkReport::default();
     let mut rebuilding = arguments.rebuild;
     // A process that finds the lock taken leaves its work to us: look again after releasing it.
@@ -137,12 +146,13 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
                 report.expired_conversations += capture::expire(env, settings(env).archive)?;
             }
             capture_overdue(env);
-            index_what_is_not_found(env);
-            distil_pending(env, &mut report)?;
+            index_what_is_not_found(env, &budget);
+            distil_pending(env, &budget, &mut report)?;
             let next = ask_model(env, &mut report);
             if next == NextRound::Leave {
-                make_searchable(env, &mut report);
+                make_searchable(env, &budget, &mut report);
             }
+            report.paused |= !budget.has_left();
             Ok::<_, Failure>(next)
         })?;
         drop(lock);
@@ -204,25 +214,25 @@ fn capture_overdue(env: &Env) {
 }
 
 /// Last, because a search in the meantime works without it.
-fn make_searchable(env: &Env, report: &mut WorkReport) {
+fn make_searchable(env: &Env, budget: &CpuBudget<'_>, report: &mut WorkReport) {
     if let Err(failure) = forget::sweep(env) {
         record_here(env, FaultKind::Store, failure.what);
     }
     if let Err(error) = index::purge(&env.home) {
         record_here(env, FaultKind::Store, chain(&error));
     }
-    index(env);
+    index(env, budget);
     if sync::exchange_if_due(env) {
-        index(env);
+        index(env, budget);
     }
-    report.made_vectors += vectors(env, report);
+    report.made_vectors += vectors(env, budget, report);
 }
 
 /// Distils the turns that captures and imports left; a process that arrives meanwhile leaves its turns to us.
-fn distil_pending(env: &Env, report: &mut WorkReport) -> Result<(), Failure> {
+fn distil_pending(env: &Env, budget: &CpuBudget<'_>, report: &mut WorkReport) -> Result<(), Failure> {
     let _shown = progress::activity("distilling turns");
     let config = settings(env).distil;
-    let done = distil::pending(env, &config, None, Duration::MAX)
+    let done = distil::pending(env, &config, None, &|| budget.has_left())
         .map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
     report.distilled_turns += done.turns;
     report.made_memories += done.memories;
@@ -231,8 +241,8 @@ fn distil_pending(env: &Env, report: &mut WorkReport) -> Result<(), Failure> {
 
 /// Updates the search index, and drops the changes that all readers have passed. On failure the next run does it; the fault
 /// is recorded.
-fn index(env: &Env) {
-    let dropped = match update_index(env) {
+fn index(env: &Env, budget: &CpuBudget<'_>) {
+    let dropped = match update_index(env, budget) {
         // While another process updates the index, the position it will resume from is unknown.
         Ok(Some(updated)) if !updated.busy => changes::drop_read(env).map_err(FindError::from),
         other => other.map(drop),
@@ -244,24 +254,32 @@ fn index(env: &Env) {
 
 /// Indexes before anything is distilled if a search misses something: distilling may take long. No change is dropped yet: a
 /// model that was just configured has read none. A failure is recorded by `index`.
-fn index_what_is_not_found(env: &Env) {
+fn index_what_is_not_found(env: &Env, budget: &CpuBudget<'_>) {
     let pending = Archive::read(&env.home, Duration::from_secs(5))
         .map_err(FindError::from)
         .and_then(|archive| archive.map_or(Ok(0), |archive| index::pending(&env.home, &archive)));
     if pending.is_ok_and(|turns| turns > 0) {
-        let _updated = update_index(env);
+        let _updated = update_index(env, budget);
     }
 }
 
-fn update_index(env: &Env) -> Result<Option<Updated>, FindError> {
+/// Returns `None` if there is nothing to index, or no time for it.
+fn update_index(env: &Env, budget: &CpuBudget<'_>) -> Result<Option<Updated>, FindError> {
+    if !budget.has_left() {
+        return Ok(None);
+    }
     let mut progress = ProgressBar::default();
-    let mut seen = |documents| progress.draw(env.elapsed(), || format!("indexing, {documents} documents"));
+    let mut seen = |documents: u64| {
+        progress.draw(env.elapsed(), || format!("indexing, {documents} documents"));
+        let is_time_to_look = documents.is_multiple_of(DOCUMENTS_PER_LOOK);
+        if is_time_to_look && !budget.has_left() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
     let Some(archive) = Archive::read(&env.home, Duration::from_secs(5))? else { return Ok(None) };
     index::update(&env.home, &archive, &mut seen).map(Some)
 }
 
 /// Computes embeddings within a time limit; the next run continues.
-fn vectors(env: &Env, report: &WorkReport) -> u64 {
+fn vectors(env: &Env, budget: &CpuBudget<'_>, report: &WorkReport) -> u64 {
     let home = &env.home;
     let make = || -> Result<u64, index::FindError> {
         let Some(archive) = Archive::read(home, Duration::from_secs(5))? else { return Ok(0) };
@@ -272,7 +290,7 @@ fn vectors(env: &Env, report: &WorkReport) -> u64 {
             return Ok(0);
         };
         let began = env.elapsed();
-        let mut has_time = |_| env.elapsed().saturating_sub(began) < VECTORS_FOR;
+        let mut has_time = |_| env.elapsed().saturating_sub(began) < VECTORS_FOR && budget.has_left();
         Ok(embeddings::embed(home, &archive, &model, Extent::New, &mut has_time)?.documents)
     };
     make().unwrap_or_else(|error| {
@@ -286,6 +304,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Time limit of one run.
 const VECTORS_FOR: Duration = Duration::from_secs(120);
+
+/// How many documents are indexed between two looks at the budget.
+const DOCUMENTS_PER_LOOK: u64 = 2_000;
 
 /// Hooks that find the lock taken leave their events to its holder. So we release the lock after every part,
 /// and check the journal again before we leave.

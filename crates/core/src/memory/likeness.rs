@@ -8,7 +8,7 @@ mod gist;
 mod replacing;
 mod words;
 
-pub use gist::Gist;
+pub use gist::{Gist, hash as hash_word};
 
 use super::{MemoryContent, MemoryType};
 use std::cell::OnceCell;
@@ -121,15 +121,17 @@ fn shared_concepts(one: &Tokenized<'_>, other: &Tokenized<'_>) -> usize {
 const MIN_TITLE_WORDS: usize = 2;
 
 fn is_same(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> bool {
-    if !is_strictly_alike(&newer.title, &older.title) || conflict(newer, older).is_some() {
+    if !is_strictly_alike(&newer.title, &older.title) {
         return false;
     }
     let (ours, theirs) = (content(&newer.title), content(&older.title));
-    if ours.len().min(theirs.len()) < MIN_TITLE_WORDS {
-        return ours == theirs && content(newer.body()) == content(older.body());
-    }
-    let by_title = is_reworded(&newer.title, &older.title) && do_bodies_agree(newer, older);
-    by_title || (overlap(&ours, &theirs) >= 0.34 && have_same_facts(newer, older))
+    let is_same = if ours.len().min(theirs.len()) < MIN_TITLE_WORDS {
+        ours == theirs && content(newer.body()) == content(older.body())
+    } else {
+        (is_reworded(&newer.title, &older.title) && do_bodies_agree(newer, older))
+            || (overlap(&ours, &theirs) >= 0.34 && have_same_facts(newer, older))
+    };
+    is_same && conflict(newer, older).is_none()
 }
 
 /// Whether names, numbers and negation are equal and no word is the opposite of another.

@@ -14,7 +14,7 @@ mod trust;
 
 pub use content::{MemoryContent, MemoryDraft, MemoryType, Summary, SummaryDraft};
 pub use draft::{LONGEST, RejectedText, draft_memory};
-pub use likeness::{Gist, Likeness, Tokenized, likeness, new_facts};
+pub use likeness::{Gist, Likeness, Tokenized, hash_word, likeness, new_facts};
 pub use proposal::{ProposalFate, ProposedChange, proposal_name, proposal_number};
 pub use trust::{ConfidencePercent, MemoryTrust, TrustLevel};
 

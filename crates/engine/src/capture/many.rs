@@ -190,7 +190,7 @@ fn read_one(
 }
 
 /// Bytes of input per transaction: data that many small files share is then written once.
-const TOGETHER: u64 = 48 << 20;
+const TOGETHER: u64 = 32 << 20;
 
 struct ImportWriter<'a> {
     env: &'a Env,

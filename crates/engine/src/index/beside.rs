@@ -6,6 +6,7 @@
 use super::{FindError, read_up_to, update};
 use crate::runtime::faults::record_here;
 use crate::runtime::{Env, chain};
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -75,6 +76,7 @@ fn follow(env: &Env, count: &IndexCount, written: &Receiver<()>) -> Result<(), F
                     let all = rows(&archive).unwrap_or(before).saturating_sub(before);
                     count.all.store(all.max(documents + seen), Ordering::Relaxed);
                 }
+                ControlFlow::Continue(())
             })?;
             documents += updated.documents;
             indexed = all;

@@ -48,7 +48,7 @@ pub fn erase(env: &Env, texts: &ErasedTexts) -> Result<Purged, FindError> {
 
 /// Rewrites what `erase` left. For background work.
 pub fn purge(home: &DataFolder) -> Result<(), FindError> {
-    if !marker(home).exists() || !folder(home).exists() {
+    if !is_purge_due(home) || !folder(home).exists() {
         return unmark(home);
     }
     let index = SearchIndex::open(&folder(home))?;
@@ -59,6 +59,11 @@ pub fn purge(home: &DataFolder) -> Result<(), FindError> {
             unmark(home)
         }
     }
+}
+
+/// Whether `purge` has something to do.
+pub fn is_purge_due(home: &DataFolder) -> bool {
+    marker(home).exists()
 }
 
 fn ids(texts: &ErasedTexts) -> Vec<i64> {

@@ -20,12 +20,12 @@ pub use crate::runtime::archive::{forget_index, index_folder as folder};
 pub use beside::{IndexCount, index_beside};
 pub use deep::{DeepAnswer, deep};
 pub use documents::{each as each_document, each_of, of_memory, project_key};
-pub use erase::{erase, purge};
+pub use erase::{erase, is_purge_due, purge};
 pub use found::Found;
 pub use prompt::memories_for;
 pub use question::{Answer, Library, Question, TeamRow, ask, pending};
 pub use towline_search::marks;
-pub use update::{Updated, is_writable, read_up_to, update, update_within};
+pub use update::{Seen, Updated, is_writable, read_up_to, unindexed_turns, update, update_within};
 
 use towline_store::StoreError;
 

@@ -6,6 +6,7 @@
 use super::documents;
 use super::{FindError, folder};
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::time::Duration;
 use towline_search::{BuildPlace, Document, IndexError, IndexWriter, SearchIndex};
 use towline_store::DataFolder;
@@ -24,6 +25,9 @@ const DOCUMENTS_AT_ONCE: usize = 60_000;
 const CHANGES_AT_ONCE: u32 = 20_000;
 /// Conversations listed at once.
 const ROWS_AT_ONCE: u32 = 500;
+
+/// Receives the number of documents so far; returns whether to go on.
+pub type Seen<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
 /// Opens the index. One that is unusable, or whose changes since its checkpoint are unknown, is begun anew.
 pub fn open(home: &DataFolder, archive: &Archive) -> Result<SearchIndex, FindError> {
@@ -50,8 +54,22 @@ pub fn read_up_to(home: &DataFolder) -> Option<i64> {
     place(&index).ok()?
 }
 
-/// Indexes all pending changes. `seen` receives the number of documents so far.
-pub fn update(home: &DataFolder, archive: &Archive, seen: &mut dyn FnMut(u64)) -> Result<Updated, FindError> {
+/// The number of turns that wait to be indexed, at most `most`.
+pub fn unindexed_turns(home: &DataFolder, archive: &Archive, most: u32) -> Result<u64, FindError> {
+    let index = SearchIndex::open_existing(&folder(home))?;
+    let checkpoint = index.as_ref().map(SearchIndex::checkpoint).transpose()?.flatten();
+    if let Some(checkpoint) = checkpoint
+        && archive.holds_changes_after(checkpoint)?
+    {
+        return Ok(archive.count_turns_changed_after(checkpoint, most)?);
+    }
+    let build = index.as_ref().map(SearchIndex::unfinished_build).transpose()?.flatten();
+    Ok(archive.count_turns_after(build.map_or(0, |place| place.row), most)?)
+}
+
+/// Indexes all pending changes. `seen` receives the number of documents so far, and returns whether to go on; if not, what is
+/// indexed is committed and the next update takes the rest.
+pub fn update(home: &DataFolder, archive: &Archive, seen: Seen<'_>) -> Result<Updated, FindError> {
     let documents = update_within(home, archive, Duration::ZERO, seen)?;
     Ok(Updated { documents: documents.unwrap_or_default(), busy: documents.is_none() })
 }
@@ -61,20 +79,22 @@ pub fn update_within(
     home: &DataFolder,
     archive: &Archive,
     patience: Duration,
-    seen: &mut dyn FnMut(u64),
+    seen: Seen<'_>,
 ) -> Result<Option<u64>, FindError> {
     let index = open(home, archive)?;
     if index.checkpoint()? == Some(archive.last_change()?) {
         return Ok(Some(0));
     }
     let Some(writer) = writer_within(&index, patience)? else { return Ok(None) };
-    let mut update = IndexUpdate { archive, writer, documents: 0, seen };
+    let mut update = IndexUpdate { archive, writer, documents: 0, is_stopped: false, seen };
     // Read again under the lock: the previous holder may have moved the checkpoint.
     let checkpoint = match index.checkpoint()? {
         Some(checkpoint) => checkpoint,
         None => update.build(index.unfinished_build()?)?,
     };
-    update.follow(checkpoint)?;
+    if !update.is_stopped {
+        update.follow(checkpoint)?;
+    }
     let documents = update.documents;
     update.writer.close()?;
     Ok(Some(documents))
@@ -115,7 +135,8 @@ struct IndexUpdate<'a> {
     archive: &'a Archive,
     writer: IndexWriter<'a>,
     documents: u64,
-    seen: &'a mut dyn FnMut(u64),
+    is_stopped: bool,
+    seen: Seen<'a>,
 }
 
 impl IndexUpdate<'_> {
@@ -129,6 +150,10 @@ impl IndexUpdate<'_> {
                 break;
             }
             for row in rows {
+                if self.is_stopped {
+                    self.writer.commit_part(place)?;
+                    return Ok(place.checkpoint);
+                }
                 for change in [
                     ArchiveChange::Conversation { row, from_turn: 0 },
                     ArchiveChange::Summary { conversation: row },
@@ -171,6 +196,9 @@ impl IndexUpdate<'_> {
                     self.writer.remove(gone);
                 }
                 documents::each_of(self.archive, change, &mut |document| self.add(&document))?;
+                if self.is_stopped {
+                    return Ok(self.writer.commit(checkpoint)?);
+                }
                 if self.is_due() {
                     self.writer.commit(checkpoint)?;
                 }
@@ -187,7 +215,7 @@ impl IndexUpdate<'_> {
 
     fn count(&mut self) {
         self.documents += 1;
-        (self.seen)(self.documents);
+        self.is_stopped |= (self.seen)(self.documents).is_break();
     }
 
     fn is_due(&self) -> bool {

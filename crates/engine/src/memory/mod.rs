@@ -9,3 +9,4 @@ pub mod model;
 pub mod outside;
 pub mod recall;
 pub mod remember;
+mod turn_content;

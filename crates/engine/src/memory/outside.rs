@@ -3,6 +3,7 @@
 //! Looks at all calls of a turn, also of subagents and of tools that distilling skips, and at what the user pasted. Each
 //! turn is noted in the archive, so a long session is not read again. `core::memory::distil` decides what is outside.
 
+use super::turn_content::TurnContent;
 use towline_agents::Agent;
 use towline_core::capture::{DetailKind, Speaker};
 use towline_core::event::PromptOrigin;
@@ -42,11 +43,20 @@ pub(super) fn look(
     of: &Conversation,
     row: &TurnRow,
 ) -> Result<Option<MemoryTrust>, StoreError> {
-    let said = if row.origin == PromptOrigin::Human { archive.bodies(row)? } else { vec![] };
-    let pasted = said.iter().filter(|body| body.speaker == Speaker::Person);
+    look_at(of, row, &TurnContent::of(archive, row)?)
+}
+
+/// The same for a turn that was read.
+pub(super) fn look_at(
+    of: &Conversation,
+    row: &TurnRow,
+    content: &TurnContent<'_>,
+) -> Result<Option<MemoryTrust>, StoreError> {
+    let is_human = row.origin == PromptOrigin::Human;
+    let pasted = content.said.iter().filter(|body| is_human && body.speaker == Speaker::Person);
     let pasted = pasted.filter_map(|body| pasted_trust(&body.text)).min();
-    let found = lower(pasted, of_calls(archive, of, row)?);
-    archive.note_outside(row, found)?;
+    let found = lower(pasted, of_calls(of, content)?);
+    content.archive.note_outside(row, found)?;
     Ok(found)
 }
 
@@ -55,14 +65,14 @@ pub(super) fn lower(one: Option<MemoryTrust>, other: Option<MemoryTrust>) -> Opt
     one.into_iter().chain(other).min()
 }
 
-fn of_calls(archive: &Archive, of: &Conversation, row: &TurnRow) -> Result<Option<MemoryTrust>, StoreError> {
+fn of_calls(of: &Conversation, content: &TurnContent<'_>) -> Result<Option<MemoryTrust>, StoreError> {
     let Some(agent) = Agent::from_name(of.session.agent.as_str()) else { return Ok(None) };
-    let root = archive.project_root(of)?;
+    let root = content.archive.project_root(of)?;
     let folders: Vec<&str> = of.folder.as_deref().into_iter().chain(root.as_deref()).collect();
     let mut least = None;
-    for detail in archive.details(row)?.iter().filter(|detail| detail.kind == DetailKind::Input) {
+    for detail in content.details.iter().filter(|detail| detail.kind == DetailKind::Input) {
         let tool = detail.tool.as_deref().unwrap_or_default();
-        let input = archive.content(detail)?;
+        let input = content.input(detail)?;
         let deed = agent.tool_action(tool, &input);
         least = lower(least, outside_trust(CallInput { tool, deed: &deed, input: &input }, &folders));
         if least == Some(MemoryTrust::Web) {

@@ -3,6 +3,7 @@
 //! Only reads, after the archive was brought up to date. Results are bounded and count what they leave out; the caller
 //! sets the bound.
 
+mod background;
 mod bookmarks;
 mod context;
 mod detail;
@@ -26,6 +27,7 @@ mod turns;
 pub mod usage;
 mod waits;
 
+pub use background::{BackgroundJob, BackgroundWork, background_work};
 pub use bookmarks::{
     BookmarkList, BookmarksRequest, LabelledBookmark, ShownBookmark, bookmark, bookmark_reason, bookmarks,
 };

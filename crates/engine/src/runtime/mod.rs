@@ -3,6 +3,7 @@
 //! Knows no agent sessions and no product rules. All other engine code takes an `Env` from here.
 
 pub mod archive;
+pub mod budget;
 pub mod calendar;
 pub mod config;
 pub mod env;

@@ -66,7 +66,12 @@ pub fn note_joined(env: &Env, membership: &Membership, machine: &Machine) -> Res
 /// How many changes are queued for the hub.
 pub fn waiting(env: &Env) -> Result<u64, NoLink> {
     let Some(archive) = Archive::read(&env.home, PATIENCE)? else { return Ok(0) };
-    Ok(u64::try_from(outgoing::waiting(&archive)?).unwrap_or(0))
+    Ok(waiting_in(&archive)?)
+}
+
+/// The same in an open archive.
+pub fn waiting_in(archive: &Archive) -> Result<u64, StoreError> {
+    Ok(u64::try_from(outgoing::waiting(archive)?).unwrap_or(0))
 }
 
 /// Starts `tow data work` if a sync is due. For commands that have just written and are about to exit.

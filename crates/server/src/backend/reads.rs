@@ -200,7 +200,9 @@ pub fn bookmarks(given: &Given) -> Result<Answer, Refusal> {
 pub fn jobs(given: &Given) -> Result<Answer, Refusal> {
     let selection = JobSelection { numbers: vec![], is_dead_only: given.flag("dead") };
     let limit = u32::try_from(limit(given)).unwrap_or(u32::MAX);
-    Ok(json_answer(&jobs_json(&enrich::jobs(&env()?, &selection, limit).map_err(bad_request)?)))
+    let list = enrich::jobs(&env()?, &selection, limit).map_err(bad_request)?;
+    let work = query::background_work(&env()?).map_err(|error| bad_request(error.into()))?;
+    Ok(json_answer(&jobs_json(&list, &work)))
 }
 
 pub fn report(given: &Given) -> Result<Answer, Refusal> {

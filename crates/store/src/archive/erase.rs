@@ -130,6 +130,9 @@ pub(super) const DROP_UNUSED_PROJECTS: &str = "
         and id not in (select project from others_notes)
         and id not in (select project from proposals)";
 
+/// Bodies and details that one transaction erases, about.
+const ROWS_PER_PART: usize = 10_000;
+
 const OF_SESSION: &str = "select id from conversations where agent = ?1 and session = ?2";
 const OF_PROJECT: &str = "
     select c.id from conversations c join projects p on p.id = c.project
@@ -153,6 +156,7 @@ impl Archive {
         let others_fate = extent.others_fate(self.is_admin()?);
         let burial = Burial { at, by: &by, own_fate: TombFate::Forgotten, others_fate };
         let mut eraser = ArchiveEraser::new(self, burial);
+        eraser.is_in_parts = erasing == EraseMode::ForGood;
         eraser.erase(extent)?;
         let ArchiveEraser { erased, forgotten, texts, .. } = eraser;
         if erasing == EraseMode::Rehearsal {
@@ -180,6 +184,10 @@ pub(super) struct ArchiveEraser<'a> {
     forgotten: Forgotten,
     /// Erased turns: memories of other turns may have taken facts from them.
     dropped: BTreeSet<(SessionKey, i64)>,
+    /// Large erasures are committed in parts.
+    is_in_parts: bool,
+    /// The rows erased by the parts that are committed.
+    committed: usize,
 }
 
 impl<'a> ArchiveEraser<'a> {
@@ -191,7 +199,27 @@ impl<'a> ArchiveEraser<'a> {
             texts: ErasedTexts::default(),
             forgotten: Forgotten::default(),
             dropped: BTreeSet::new(),
+            is_in_parts: false,
+            committed: 0,
         }
+    }
+
+    /// Commits a large part, so that the WAL stays small. If the process is killed afterwards, nothing that is erased comes
+    /// back, and the command has to be run again for the rest.
+    fn commit_part(&mut self) -> Result<()> {
+        let erased = self.erased.bodies + self.erased.details;
+        if !self.is_in_parts || erased - self.committed < ROWS_PER_PART {
+            return Ok(());
+        }
+        self.committed = erased;
+        self.drop_taken_facts()?;
+        let mut all = self.archive.forgotten.clone();
+        all.merge(self.forgotten.clone());
+        gone::save(&self.archive.home, &all)?;
+        self.archive.log_memories()?;
+        self.archive.db.execute_batch("commit")?;
+        self.archive.tidy_at_times()?;
+        Ok(self.archive.db.execute_batch("begin immediate")?)
     }
 
     fn erase(&mut self, extent: &EraseScope<'_>) -> Result<()> {
@@ -316,6 +344,7 @@ impl<'a> ArchiveEraser<'a> {
                 self.drop_memories(memories::OF_CUT_TURNS, (*id, stretch.from.0))?;
             }
             self.finish_conversation(*id)?;
+            self.commit_part()?;
         }
         Ok(())
     }

@@ -107,8 +107,8 @@ const MIGRATIONS: [&str; 9] = [
 /// WAL size above which a writer checkpoints: a reader that opens the file alone reads the whole WAL first.
 const CHECKPOINT_ABOVE: u64 = 256 * 1024;
 
-/// WAL size limit during bulk writes.
-const CHECKPOINT_ABOVE_IN_BULK: u64 = 64 * 1024 * 1024;
+/// The same during bulk writes. The WAL may exceed it by one transaction, and stays below 64 MB.
+const CHECKPOINT_ABOVE_IN_BULK: u64 = 16 * 1024 * 1024;
 
 /// How long a reopened archive waits for others.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -263,6 +263,13 @@ impl Archive {
     /// Whether the unused bytes of the file hold nothing of erased rows.
     pub fn is_swept(&self) -> Result<bool> {
         Ok(self.fact(SWEPT_TO)?.is_none_or(|page| page.is_empty()))
+    }
+
+    /// The pages that a sweep has passed, and all pages; `None` if nothing is left to sweep.
+    pub fn sweep_progress(&self) -> Result<Option<(u64, u64)>> {
+        let Some(page) = self.fact(SWEPT_TO)?.filter(|page| !page.is_empty()) else { return Ok(None) };
+        let pages: i64 = self.db.pragma_query_value(None, "page_count", |row| row.get(0))?;
+        Ok(Some((page.parse().unwrap_or(0), pages.cast_unsigned())))
     }
 
     /// The next step of `compact`: overwrites unused bytes of a part of the file, which takes a fraction of a second.

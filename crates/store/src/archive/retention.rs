@@ -110,6 +110,11 @@ impl Archive {
         })
     }
 
+    /// The highest row of a turn, which approximates their number.
+    pub fn last_turn_row(&self) -> Result<u64> {
+        self.db.value("select ifnull(max(id), 0) from turns", [])
+    }
+
     /// Memories are few enough to count; 0 if an older version wrote the archive last.
     fn count_memories(&self) -> Result<u64> {
         if !self.has_memory_tables()? {
@@ -140,6 +145,7 @@ impl Archive {
             let transaction = self.db.unchecked_transaction()?;
             act(*id)?;
             transaction.commit()?;
+            self.tidy_at_times()?;
         }
         Ok(u32::try_from(ids.len()).unwrap_or(u32::MAX))
     }

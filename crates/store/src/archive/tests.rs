@@ -232,6 +232,31 @@ fn a_log_that_a_lone_reader_would_read_for_long_is_written_back() {
     assert_eq!(home::size(&bench.home.archive_log()), 0);
 }
 
+/// The log was written back above 64 MiB only, so one more transaction made it larger than its bound of 64 MB.
+#[test]
+fn the_log_of_bulk_writes_exceeded_its_bound() {
+    let bench = ArchiveFixture::new();
+    let archive = bench.open();
+    let mut seed = 7_u64;
+    let mut noise = |bytes: usize| -> String {
+        let mut next = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            char::from(b' ' + (seed >> 33) as u8 % 95)
+        };
+        (0..bytes).map(|_| next()).collect()
+    };
+    let mut largest = 0;
+    for batch in 0..24 {
+        let bodies = (0..24).map(|number| body("t1", &format!("b{batch}-{number}"), &noise(64 * 1024)));
+        let bodies: Vec<_> = bodies.collect();
+        take_in(&archive, [opened("s1"), turn("t1", 1, 5)].into_iter().chain(bodies).collect());
+        largest = largest.max(home::size(&bench.home.archive_log()));
+        archive.tidy_at_times().unwrap();
+    }
+    assert!(largest > 12_000_000, "it was filled: {largest}");
+    assert!(largest <= 20_000_000, "{largest}");
+}
+
 #[test]
 fn nobody_else_can_read_the_archive() {
     use std::os::unix::fs::PermissionsExt;

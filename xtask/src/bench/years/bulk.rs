@@ -101,8 +101,12 @@ fn log_bound(name: &str, megabytes: f64) -> Judgement {
     Judgement::at_most(name, megabytes, LARGEST_LOG_MB, " MB")
 }
 
-/// Whether one run of the worker has brought the archive within its retention.
+/// Whether one run of the worker brings the archive within its retention. Expiry is first due hours after an import, so the
+/// user asks for it.
 fn retention(world: &World) -> Result<Vec<Judgement>> {
+    let mut expire = world.home.on_terminal(&["data", "work", "--expire"])?;
+    expire.env("TMUX_TMPDIR", world.home.plain_folder());
+    once(&mut expire, Stdio::null(), Ends::Well)?;
     let data = world.home.data();
     let refused = |error: &dyn std::error::Error| Failure::malformed("archive", error);
     let home = DataFolder::at(&data);
@@ -112,9 +116,11 @@ fn retention(world: &World) -> Result<Vec<Judgement>> {
     let archive = archive.map_err(|error| refused(&error))?;
     let usual = ArchiveRetention { words_days: 0, details_days: 365, thinking_days: 90, most_mb: 8192 };
     let left = archive.expire(usual, now()).map_err(|error| refused(&error))?;
+    let free = archive.release_pages().map_err(|error| refused(&error))?;
     let megabytes = world.size("archive.db") as f64 / 1e6;
     Ok(vec![
         Judgement::at_most("sessions past their retention after one worker", f64::from(left), 0.0, ""),
+        Judgement::at_most("free pages left after one worker", free as f64, 0.0, ""),
         Judgement::at_most("archive after one worker", megabytes, usual.most_mb as f64 * 1.048_576, " MB"),
     ])
 }

@@ -34,13 +34,33 @@ pub fn check(scope: &Scope) -> Check {
     let most = settings(&scope.env).archive.most_mb << 20;
     let list = if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
     let check = Check::good("space", format!("{}{list}; the archive may use {}", size(all), size(most)));
-    if all < LARGE {
-        return check;
+    let is_worth_it = |(name, _): &&(String, u64)| all >= LARGE || is_aside(name);
+    let mut frees: Vec<&str> =
+        parts.iter().filter(is_worth_it).filter_map(|(name, _)| what_frees(name)).collect();
+    frees.dedup();
+    if frees.is_empty() { check } else { check.with_next(format!("to free some: {}", frees.join("; "))) }
+}
+
+/// A damaged database that was kept.
+fn is_aside(name: &str) -> bool {
+    name.contains(".damaged-")
+}
+
+/// The command or setting that makes a part smaller.
+fn what_frees(name: &str) -> Option<&'static str> {
+    match name {
+        _ if is_aside(name) => {
+            Some("`tow data scrub --delete-aside` deletes databases that were damaged and kept")
+        }
+        "archive.db" => Some(
+            "`tow data forget --project NAME`, or lower archive.details_days or archive.most_mb by `tow config set`, \
+             then run `tow data work`",
+        ),
+        "index" => Some("`tow data reindex` writes the search index anew"),
+        "journal" => Some("lower keep.journal_mb"),
+        "towline.db" => Some("lower keep.events_days"),
+        _ => None,
     }
-    check.with_next(
-        "to free some: `tow data forget --project NAME`, or lower archive.details_days or archive.most_mb by \
-         `tow config set`, then run `tow data work`",
-    )
 }
 
 fn bytes_below(path: &Path) -> u64 {

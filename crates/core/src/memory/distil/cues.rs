@@ -3,7 +3,7 @@
 //! Prefers misses over false positives: a phrase alone is seldom enough. Questions, suppositions and momentary
 //! statements never count.
 
-use crate::phrases::Phrases;
+use crate::phrases::{BytePairs, Phrases};
 
 /// Headings under which agents list the remaining work.
 pub(super) const NEXT_STEPS: Phrases = Phrases(
@@ -164,6 +164,7 @@ const SECURITY: Phrases = Phrases(
 struct Sentence {
     /// In lower case, with plain apostrophes.
     lower: String,
+    pairs: BytePairs,
     is_question: bool,
 }
 
@@ -174,11 +175,14 @@ impl Sentence {
         let is_wide = !sentence.is_ascii() && characters >= 8;
         let is_long_enough = (words >= 4 || is_wide) && (12..=400).contains(&characters);
         let is_question = sentence.trim_end_matches(['"', ')', '*', ' ']).ends_with(['?', '？']);
-        is_long_enough.then(|| Sentence { lower: sentence.to_lowercase().replace('’', "'"), is_question })
+        is_long_enough.then(|| {
+            let lower = sentence.to_lowercase().replace('’', "'");
+            Sentence { pairs: BytePairs::of(&lower), lower, is_question }
+        })
     }
 
     fn has(&self, phrases: Phrases) -> bool {
-        phrases.any(|phrase| has_phrase(&self.lower, phrase))
+        phrases.any(|phrase| self.pairs.may_hold(phrase) && has_phrase(&self.lower, phrase))
     }
 
     fn starts(&self, phrases: Phrases) -> bool {

@@ -7,7 +7,8 @@ use super::{
     Tokenized, conflict, is_apart, is_choice, is_completed, is_reworded, shared_concepts, shares_file,
 };
 use crate::phrases::Phrases;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::LazyLock;
 
 /// The names that hold now, and those that held before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,6 +45,22 @@ const OPPOSITES: &[(&str, &str)] = &[
     ("required", "optional"),
 ];
 
+/// Stems of the lists above: every comparison of two memories asks for them.
+static CHOOSING: LazyLock<HashSet<String>> = LazyLock::new(|| CHOOSE.iter().map(|verb| stem(verb)).collect());
+static CHANGING: LazyLock<HashSet<String>> =
+    LazyLock::new(|| CHANGES.iter().map(|word| stem(word)).collect());
+
+/// The sides of `OPPOSITES` that a word or stem names: two bits per pair.
+static SIDES: LazyLock<HashMap<String, u32>> = LazyLock::new(|| {
+    let mut sides: HashMap<String, u32> = HashMap::new();
+    for (at, (left, right)) in OPPOSITES.iter().enumerate() {
+        for (word, bit) in [(left, 1), (right, 2)] {
+            *sides.entry(stem(word)).or_default() |= bit << (2 * at);
+        }
+    }
+    sides
+});
+
 /// The first pairs negate a statement; the others only make it a different statement.
 const NEGATING_PAIRS: usize = 5;
 
@@ -70,9 +87,9 @@ pub(super) fn explicit(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> Option<S
     Some(format!("it says what holds instead of \"{before}\""))
 }
 
-/// The names that a sentence says were replaced.
-pub(super) fn replaced_names(sentence: &[Token]) -> BTreeSet<String> {
-    find_swap(sentence).map(|swap| swap.before).unwrap_or_default()
+/// The names that a sentence says were replaced, and those that hold now.
+pub(super) fn swapped_names(sentence: &[Token]) -> Option<(BTreeSet<String>, BTreeSet<String>)> {
+    find_swap(sentence).map(|swap| (swap.before, swap.now))
 }
 
 /// Whether the older memory is for the replaced names, and not already for the new ones.
@@ -87,9 +104,8 @@ fn is_for_replaced(older: &Tokenized<'_>, swap: &NameSwap) -> bool {
 
 /// Whether both have the same subject: the newer memory covers the words of the older one beside its choice.
 fn same_subject(newer: &Tokenized<'_>, older: &Tokenized<'_>, swap: &NameSwap) -> bool {
-    let verbs: BTreeSet<String> = CHOOSE.iter().map(|verb| stem(verb)).collect();
     let is_rest =
-        |word: &&str| !swap.before.contains(*word) && !swap.now.contains(*word) && !verbs.contains(*word);
+        |word: &&str| !swap.before.contains(*word) && !swap.now.contains(*word) && !is_choosing(word);
     let rest: BTreeSet<&str> = content(&older.title).into_iter().filter(is_rest).collect();
     let other_words: BTreeSet<&str> = content(&newer.title).into_iter().filter(is_rest).collect();
     let all: BTreeSet<&str> = content(&newer.title).union(&content(newer.body())).copied().collect();
@@ -137,12 +153,13 @@ fn dense_swap(words: &[Token], raw: &[&str]) -> Option<NameSwap> {
 
 fn swap_by_verb(words: &[Token], raw: &[&str]) -> Option<NameSwap> {
     let after = |at: usize, one_of: &[&str]| (at + 1..raw.len()).find(|at| one_of.contains(&raw[*at]));
-    let is_form = |at: &usize, verbs: &[&str]| verbs.iter().any(|verb| words[*at].stem == stem(verb));
-    if let Some(at) = (0..raw.len()).find(|at| is_form(at, &["replace"])) {
+    let find = |stems: &[&str]| words.iter().position(|word| stems.contains(&word.stem.as_str()));
+    if let Some(at) = find(&["replac"]) {
         let with = after(at, &["with", "by"])?;
         return Some(NameSwap { now: name_after(words, with + 1), before: name_after(words, at + 1) });
     }
-    let at = (0..raw.len()).find(|at| is_form(at, &["switch", "migrate", "move", "change", "upgrade"]))?;
+    // The stems of switch, migrate, move, change and upgrade.
+    let at = find(&["switch", "migrat", "mov", "chang", "upgrad"])?;
     let from = after(at, &["from"])?;
     let to = after(from, &["to"])?;
     Some(NameSwap { now: name_after(words, to + 1), before: name_after(words, from + 1) })
@@ -165,8 +182,13 @@ fn leading_name<'w>(words: impl Iterator<Item = &'w Token>) -> BTreeSet<String> 
     words.take_while(is_name).take(LONGEST_NAME).map(|word| word.stem.clone()).collect()
 }
 
-fn is_verb(word: &Token) -> bool {
-    CHOOSE.iter().any(|verb| stem(verb) == word.stem)
+pub(super) fn is_verb(word: &Token) -> bool {
+    is_choosing(&word.stem)
+}
+
+/// Whether a stem is that of a verb of choice.
+pub(super) fn is_choosing(stem: &str) -> bool {
+    CHOOSING.contains(stem)
 }
 
 /// The reason, if the newer memory gives another value or says the opposite with otherwise the same words.
@@ -197,9 +219,11 @@ pub(super) fn are_contradictory(one: &[Token], other: &[Token]) -> bool {
 /// Whether the words are the same but for a negation or a pair of opposites.
 fn is_opposite(one: &[Token], other: &[Token]) -> bool {
     let negating = find_opposites(one, other).filter(|at| *at < NEGATING_PAIRS);
+    if (is_negative(one) != is_negative(other)) == negating.is_some() {
+        return false;
+    }
     let (ours, theirs) = (without_opposites(one, negating), without_opposites(other, negating));
-    let is_opposite = (is_negative(one) != is_negative(other)) != negating.is_some();
-    is_opposite && ours.len() > 1 && ours == theirs
+    ours.len() > 1 && ours == theirs
 }
 
 fn without_opposites(words: &[Token], negating: Option<usize>) -> BTreeSet<&str> {
@@ -210,34 +234,55 @@ fn without_opposites(words: &[Token], negating: Option<usize>) -> BTreeSet<&str>
 
 /// The index of the pair of opposites with one word on each side.
 pub(super) fn find_opposites(one: &[Token], other: &[Token]) -> Option<usize> {
-    let has = |words: &[Token], raw: &str| words.iter().any(|word| word.raw == raw || word.stem == stem(raw));
-    let is_split = |(a, b): &(&str, &str)| {
-        let (ours, theirs) = ((has(one, a), has(one, b)), (has(other, a), has(other, b)));
-        ours != theirs && (ours.0 ^ ours.1) && (theirs.0 ^ theirs.1)
-    };
-    OPPOSITES.iter().position(is_split)
+    split_pair(sides(one), sides(other))
+}
+
+/// The same for the sides of two sentences.
+pub(super) fn split_pair(ours: u32, theirs: u32) -> Option<usize> {
+    let side = |sides: u32, at: usize| sides >> (2 * at) & 3;
+    if ours == 0 || theirs == 0 {
+        return None;
+    }
+    (0..OPPOSITES.len()).find(|at| matches!((side(ours, *at), side(theirs, *at)), (1, 2) | (2, 1)))
+}
+
+/// The sides of all pairs of opposites that a sentence names: two bits per pair.
+pub(super) fn sides(words: &[Token]) -> u32 {
+    words.iter().fold(0, |sides, word| sides | sides_of(word))
+}
+
+/// A name has no stem: it is compared as written, too.
+fn sides_of(word: &Token) -> u32 {
+    let by_stem = SIDES.get(&word.stem).copied().unwrap_or(0);
+    if word.kind != TokenKind::Name {
+        return by_stem;
+    }
+    let pairs = OPPOSITES.iter().enumerate();
+    pairs.fold(by_stem, |sides, (at, (left, right))| {
+        sides | (u32::from(word.raw == *left) | u32::from(word.raw == *right) << 1) << (2 * at)
+    })
 }
 
 /// Whether the words are the same but for one number that does not identify a thing.
 fn other_number(one: &[Token], other: &[Token]) -> bool {
-    let numbers = |words: &[Token]| -> Vec<(usize, String)> {
-        let found = words.iter().enumerate().filter(|(_, word)| word.kind == TokenKind::Number);
-        found.map(|(at, word)| (at, word.stem.clone())).collect()
+    let numbers = |words: &[Token]| -> Vec<usize> {
+        (0..words.len()).filter(|at| words[*at].kind == TokenKind::Number).collect()
     };
     let (ours, theirs) = (numbers(one), numbers(other));
-    let differing: Vec<usize> =
-        (0..ours.len().min(theirs.len())).filter(|at| ours[*at].1 != theirs[*at].1).collect();
-    let [changed] = differing.as_slice() else { return false };
-    let plain = |words: &[Token]| -> Vec<String> {
-        let says = |word: &&Token| !matches!(word.kind, TokenKind::Filler | TokenKind::Number);
-        words.iter().filter(says).map(|word| word.stem.clone()).collect()
-    };
+    let mut differing =
+        ours.iter().zip(&theirs).filter(|(ours, theirs)| one[**ours].stem != other[**theirs].stem);
+    let (Some((our, their)), None) = (differing.next(), differing.next()) else { return false };
     let is_naming = |words: &[Token], at: usize| at > 0 && NAMING.contains(&words[at - 1].raw);
     ours.len() == theirs.len()
+        && !is_naming(one, *our)
+        && !is_naming(other, *their)
         && plain(one) == plain(other)
         && plain(one).len() > 1
-        && !is_naming(one, ours[*changed].0)
-        && !is_naming(other, theirs[*changed].0)
+}
+
+pub(super) fn plain(words: &[Token]) -> Vec<&str> {
+    let says = |word: &&Token| !matches!(word.kind, TokenKind::Filler | TokenKind::Number);
+    words.iter().filter(says).map(|word| word.stem.as_str()).collect()
 }
 
 /// Whether the changed number is a value: a version, or a number after one of `VALUING`.
@@ -278,8 +323,8 @@ fn is_new_choice(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> bool {
         && ((reports_change && purpose > 0) || (is_preference && purpose == 0 && has_same_concepts))
 }
 
-fn is_change(word: &Token) -> bool {
-    CHANGES.iter().any(|change| stem(change) == word.stem)
+pub(super) fn is_change(word: &Token) -> bool {
+    CHANGING.contains(&word.stem)
 }
 
 /// The content words of a title that neither choose nor report a change.

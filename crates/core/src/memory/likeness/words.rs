@@ -4,7 +4,8 @@
 //! about them.
 
 use crate::text::narrow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
 
 /// One word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +48,10 @@ const NEGATIONS: &[&str] = &[
     "not", "no", "never", "dont", "doesnt", "didnt", "cannot", "cant", "wont", "isnt", "arent", "wasnt",
     "shouldnt", "mustnt", "without", "avoid", "nor", "neither", "none", "couldnt", "wouldnt",
 ];
+
+/// For lookups: every word of every compared text is one.
+static FILLING: LazyLock<HashSet<&str>> = LazyLock::new(|| FILLERS.iter().copied().collect());
+static NEGATING: LazyLock<HashSet<&str>> = LazyLock::new(|| NEGATIONS.iter().copied().collect());
 
 /// Negations in scripts written without spaces.
 const NEGATIONS_WITHIN: &[&str] = &["ない", "ません", "禁止", "没有", "不", "别", "勿", "안 ", "않"];
@@ -125,8 +130,8 @@ fn push_run(run: &str, words: &mut Vec<Token>) {
     }
     for part in raw.replace(['\'', '’'], "").split('-').filter(|part| !part.is_empty()) {
         let kind = match part {
-            _ if FILLERS.contains(&part) => TokenKind::Filler,
-            _ if NEGATIONS.contains(&part) => TokenKind::Negation,
+            _ if FILLING.contains(part) => TokenKind::Filler,
+            _ if NEGATING.contains(part) => TokenKind::Negation,
             _ => TokenKind::Plain,
         };
         words.push(Token { raw: part.to_owned(), stem: stem(part), kind });

@@ -3,6 +3,7 @@
 //! An entry of an alphabet matches whole words; `*` at its end lets the word go on. Languages that write without spaces
 //! match anywhere. Finds words only: their meaning is decided by the caller.
 
+use crate::phrases::BytePairs;
 use std::ops::Range;
 
 /// Entries with `|` between them, in lower case and without accents.
@@ -15,41 +16,12 @@ impl Words {
         let pairs = BytePairs::of(text);
         self.0
             .split('|')
-            .filter(move |entry| pairs.may_hold(entry))
+            .filter(move |entry| pairs.may_hold(entry.strip_suffix('*').unwrap_or(entry)))
             .flat_map(move |entry| occurrences(text, entry))
     }
 
     pub fn is_in(self, text: &str) -> bool {
         self.find_in(text).next().is_some()
-    }
-}
-
-/// The pairs of neighbouring bytes of a text, as a small filter: most entries of a list occur nowhere, and a search for
-/// each of them would cost ten times as much.
-struct BytePairs([u64; 16]);
-
-impl BytePairs {
-    fn of(text: &str) -> BytePairs {
-        let mut bits = [0; 16];
-        for pair in text.as_bytes().windows(2) {
-            let (word, bit) = BytePairs::place(pair);
-            bits[word] |= bit;
-        }
-        BytePairs(bits)
-    }
-
-    /// Whether the text may contain the entry; false only if it cannot.
-    fn may_hold(&self, entry: &str) -> bool {
-        let entry = entry.strip_suffix('*').unwrap_or(entry).as_bytes();
-        entry.windows(2).all(|pair| {
-            let (word, bit) = BytePairs::place(pair);
-            self.0[word] & bit != 0
-        })
-    }
-
-    fn place(pair: &[u8]) -> (usize, u64) {
-        let hash = usize::from(pair[0]) * 37 + usize::from(pair[1]) * 5;
-        (hash / 64 % 16, 1 << (hash % 64))
     }
 }
 

@@ -3,6 +3,7 @@
 //! Omits only irrelevant parts: calls of excluded tools, the calls of subagents, and the middle of long
 //! outputs. What earlier turns and subagents brought from outside is added by the caller.
 
+use crate::memory::turn_content::TurnContent;
 use crate::runtime::config::Distil;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -24,17 +25,17 @@ const OUTPUT_END: usize = 16 * 1024;
 const MOST_CALLS: usize = 3000;
 
 pub(super) fn turn<'a>(
-    archive: &Archive,
     config: &Distil,
     conversation: &'a Conversation,
     row: &TurnRow,
+    mut content: TurnContent<'_>,
 ) -> Result<DistilTurn<'a>, StoreError> {
-    let said = archive
-        .bodies(row)?
+    let archive = content.archive;
+    let said = std::mem::take(&mut content.said)
         .into_iter()
         .map(|body| (body.at, TurnStep::Said { speaker: body.speaker, text: Cow::Owned(body.text) }));
     let mut steps: Vec<(Timestamp, TurnStep<'a>)> = said.collect();
-    steps.extend(calls(archive, config, conversation, row)?);
+    steps.extend(calls(config, conversation, &content)?);
     // Messages precede calls of the same time: the sort is stable.
     steps.sort_by_key(|(at, _)| *at);
     let files = archive.files(conversation, row.ordinal..=row.ordinal)?;
@@ -51,14 +52,12 @@ pub(super) fn turn<'a>(
 }
 
 fn calls<'a>(
-    archive: &Archive,
     config: &Distil,
     conversation: &Conversation,
-    row: &TurnRow,
+    content: &TurnContent<'_>,
 ) -> Result<Vec<(Timestamp, TurnStep<'a>)>, StoreError> {
     let Some(agent) = Agent::from_name(conversation.session.agent.as_str()) else { return Ok(vec![]) };
-    let details = archive.details(row)?;
-    let own = || details.iter().filter(|detail| detail.subagent.is_none());
+    let own = || content.details.iter().filter(|detail| detail.subagent.is_none());
     let output_of = |detail: &'_ &DetailRow| detail.kind == DetailKind::Output;
     let outputs: HashMap<i64, &DetailRow> =
         own().filter(output_of).filter_map(|detail| Some((detail.call?, detail))).collect();
@@ -68,9 +67,9 @@ fn calls<'a>(
         if config.skips(&tool) {
             continue;
         }
-        let deed = agent.tool_action(&tool, &archive.content(input)?).into_owned();
+        let deed = agent.tool_action(&tool, &content.input(input)?).into_owned();
         let output = input.call.and_then(|call| outputs.get(&call)).copied();
-        calls.push((input.at, TurnStep::Did(call(archive, tool, deed, output)?)));
+        calls.push((input.at, TurnStep::Did(call(content.archive, tool, deed, output)?)));
     }
     Ok(calls)
 }

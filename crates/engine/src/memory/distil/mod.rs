@@ -11,6 +11,7 @@ mod summing;
 
 use crate::memory::outside;
 use crate::memory::remember::KnownMemories;
+use crate::memory::turn_content::TurnContent;
 use crate::runtime::archive::Writable;
 use crate::runtime::config::Distil;
 use crate::runtime::{Env, archive};
@@ -47,19 +48,21 @@ impl Distilled {
     }
 }
 
-/// Distils changes since the last run for at most `most`; later runs take the rest. Starts with `open`, the
+/// Distils changes since the last run, batch after batch while `goes_on`; later runs take the rest. Starts with `open`, the
 /// archive of a caller that has just captured something.
 #[expect(clippy::disallowed_methods, reason = "a batch ends by the clock")]
 pub fn pending(
     env: &Env,
     config: &Distil,
     open: Option<Writable>,
-    most: Duration,
+    goes_on: &dyn Fn() -> bool,
 ) -> Result<Distilled, StoreError> {
-    let begun = Instant::now();
     let mut all = Distilled { is_drained: true, ..Distilled::default() };
     if !config.rules || (open.is_none() && !is_pending(env)) {
         return Ok(all);
+    }
+    if !goes_on() {
+        return Ok(Distilled { is_drained: false, ..all });
     }
     let known = KnownMemories::default();
     let mut next = open.map_or_else(|| archive::open(env, PATIENCE), |open| Ok(Some(open)))?;
@@ -68,7 +71,7 @@ pub fn pending(
         known.check(&writable.archive)?;
         let rest = Batch { archive: &writable.archive, config, known: &known };
         all = all.plus(rest.distil(&|| Instant::now() < until)?);
-        if all.is_drained || begun.elapsed() >= most {
+        if all.is_drained || !goes_on() {
             writable.archive.tidy()?;
             return Ok(all);
         }
@@ -155,12 +158,14 @@ impl Work<'_> {
         let first = turn.saturating_sub(1).max(1);
         let mut reached = outside::before(self.archive, self.conversation, first.saturating_sub(1))?;
         for row in self.archive.turns(self.conversation, first.saturating_sub(1), u32::MAX)? {
-            reached = outside::lower(reached, outside::look(self.archive, self.conversation, &row)?);
+            let content = TurnContent::of(self.archive, &row)?;
+            let brought = outside::look_at(self.conversation, &row, &content)?;
+            reached = outside::lower(reached, brought);
             if row.reverted {
                 self.keep(&row, vec![])?;
                 continue;
             }
-            let gathered = gather::turn(self.archive, self.config, self.conversation, &row)?;
+            let gathered = gather::turn(self.config, self.conversation, &row, content)?;
             let gathered = DistilTurn { outside: reached, ..gathered };
             if row.ordinal >= first {
                 let found = distil::turn(&gathered, before.as_ref());

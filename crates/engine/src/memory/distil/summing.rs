@@ -5,6 +5,7 @@
 
 use super::{Work, gather};
 use crate::memory::outside;
+use crate::memory::turn_content::TurnContent;
 use towline_core::capture::Speaker;
 use towline_core::event::PromptOrigin;
 use towline_core::memory::distil::{DistilTurn, MemoryExcerpt, SessionMaterial, summary};
@@ -46,7 +47,8 @@ impl Work<'_> {
         let before_last = turns.len().checked_sub(2).and_then(|at| turns.get(at));
         let gathered = |row: &TurnRow| -> Result<DistilTurn<'_>, StoreError> {
             let outside = outside::before(archive, conversation, row.ordinal + 1)?;
-            Ok(DistilTurn { outside, ..gather::turn(archive, self.config, conversation, row)? })
+            let content = TurnContent::of(archive, row)?;
+            Ok(DistilTurn { outside, ..gather::turn(self.config, conversation, row, content)? })
         };
         let last: DistilTurn<'_> = gathered(last_row)?;
         let before: Option<DistilTurn<'_>> = before_last.map(gathered).transpose()?;

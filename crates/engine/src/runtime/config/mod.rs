@@ -33,6 +33,6 @@ pub use nearest::nearest;
 pub use notify::{Commands, Notify, OCCASIONS};
 pub use prices::listed;
 pub use search::{Search, SearchTier};
-pub use sections::{Continuing, Distil, Limits, Mcp, McpProjects, Memory, Typing};
+pub use sections::{Continuing, Distil, Limits, Mcp, McpProjects, Memory, Typing, Work};
 pub use settings::{Config, JournalSync};
 pub use values::DEFAULT;

@@ -24,7 +24,7 @@ use towline_store::archive::ShareLevel;
 const MOST: i64 = 1_000_000_000;
 
 /// The least and the largest value of each integer.
-const INTEGERS: [(&str, i64, i64); 35] = [
+const INTEGERS: [(&str, i64, i64); 36] = [
     ("hook.patience_ms", 0, 2_000),
     ("hook.deadline_ms", 100, 2_500),
     ("keep.prompt_bytes", 80, 100_000),
@@ -35,6 +35,7 @@ const INTEGERS: [(&str, i64, i64); 35] = [
     ("archive.details_days", 0, 36_500),
     ("archive.thinking_days", 0, 36_500),
     ("archive.most_mb", 64, 10_000_000),
+    ("work.cpu_minutes_per_hour", 0, 600),
     ("distil.daily_tokens", 0, 1_000_000_000),
     ("distil.per_memory_tokens", 1_000, 100_000),
     ("distil.attempts", 1, 100),

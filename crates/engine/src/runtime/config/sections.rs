@@ -1,4 +1,4 @@
-//! Sections whose keys need no rules beyond those of `ranges`: `memory`, `mcp`, `distil`, `limits`, `typing`, `continue`.
+//! Sections whose keys need no rules beyond those of `ranges`: `memory`, `mcp`, `distil`, `work`, `limits`, `typing`, `continue`.
 //!
 //! Pure. Whatever types into a terminal is off until the user enables it.
 
@@ -54,6 +54,14 @@ impl Distil {
     /// Whether actions of this tool are excluded from memories.
     pub fn skips(&self, tool: &str) -> bool {
         self.skip_tools.iter().any(|pattern| fits(pattern, tool))
+    }
+}
+
+section! {
+    /// How much of the machine `tow data work` uses.
+    pub struct Work in "work" {
+        /// Processor time per hour for distilling, the search index and embeddings; 0 is no limit.
+        cpu_minutes_per_hour: u32,
     }
 }
 

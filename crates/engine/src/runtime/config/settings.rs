@@ -11,7 +11,7 @@ use super::patterns::{covers, fits};
 use super::prices;
 use super::search::Search;
 use super::section::Section;
-use super::sections::{Continuing, Distil, Limits, Mcp, Memory, Typing};
+use super::sections::{Continuing, Distil, Limits, Mcp, Memory, Typing, Work};
 use super::values::{Values, key};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -51,6 +51,7 @@ pub struct Config {
     pub statusline: Section<StatusLine>,
     pub continuing: Section<Continuing>,
     pub distil: Section<Distil>,
+    pub work: Section<Work>,
     pub memory: Section<Memory>,
     pub mcp: Section<Mcp>,
     pub enrich: Section<Enrich>,
@@ -118,6 +119,7 @@ impl Config {
             statusline: Section::new(&values, StatusLine::read),
             continuing: Section::new(&values, Continuing::read),
             distil: Section::new(&values, Distil::read),
+            work: Section::new(&values, Work::read),
             memory: Section::new(&values, Memory::read),
             mcp: Section::new(&values, Mcp::read),
             enrich: Section::new(&values, Enrich::read),
