@@ -14,8 +14,8 @@ const QUARTER: i64 = 91 * 86_400_000;
 const QUARTERS: i64 = 40;
 
 /// Parts that keep something of each session for good, and how many bytes of these large ones: memories and usage, the
-/// beginning of the prompt, and documents of sessions whose words are deleted.
-const STAYS: [(&str, u64); 3] = [("archive.db", 100_000), ("towline.db", 300_000), ("index", 250_000)];
+/// session's row, and the words of its memories.
+const STAYS: [(&str, u64); 3] = [("archive.db", 100_000), ("towline.db", 5_000), ("index", 45_000)];
 
 /// Short retention, so that everything reaches its cap in the first years.
 const CONFIG: &str = "\

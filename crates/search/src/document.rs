@@ -23,6 +23,8 @@ pub struct Document {
     pub turn: u32,
     /// Milliseconds since 1970.
     pub at: i64,
+    /// The caller's number of the whole that it is a part of: its parts can be removed together. 0 means no whole.
+    pub whole: i64,
 }
 
 impl Document {
@@ -42,6 +44,7 @@ impl Document {
             session: String::new(),
             turn: 0,
             at: 0,
+            whole: 0,
         }
     }
 }

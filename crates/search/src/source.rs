@@ -117,6 +117,9 @@ impl Document {
         tags.extend(self.memory_type.iter().map(|name| tag(TagKind::Type, name)));
         tags.extend(self.concepts.iter().map(|name| tag(TagKind::Concept, name)));
         tags.extend(self.files.iter().flat_map(|file| path_suffixes(file)));
+        if self.whole != 0 {
+            tags.push(whole_tag(self.whole));
+        }
         if self.kind == DocumentKind::Memory {
             tags.extend(self.shared_word_tags());
         }
@@ -143,6 +146,7 @@ pub enum TagKind {
     Agent,
     /// A word of a memory, within its project.
     SharedWord,
+    Whole,
 }
 
 /// A tag as it is indexed.
@@ -156,8 +160,14 @@ pub fn tag(tagged: TagKind, name: &str) -> String {
         TagKind::Branch => 'b',
         TagKind::Agent => 'a',
         TagKind::SharedWord => 'm',
+        TagKind::Whole => 'w',
     };
     format!("{letter}:{}", name.to_lowercase())
+}
+
+/// The tag of all parts of a whole.
+pub fn whole_tag(whole: i64) -> String {
+    tag(TagKind::Whole, &whole.to_string())
 }
 
 /// The tag of a word in the memories of a project. Neither contains a line break.

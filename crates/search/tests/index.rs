@@ -486,6 +486,26 @@ fn child_writes_until_it_is_killed() {
 }
 
 #[test]
+fn parts_of_a_whole_are_removed_together_and_may_be_added_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = SearchIndex::open(folder.path()).unwrap();
+    let part = |id: i64, whole: i64| Document { whole, ..body(id, "a lantern") };
+    let mut writer = index.writer().unwrap();
+    for (id, whole) in [(1, 7), (2, 7), (3, 8), (4, 0)] {
+        writer.add(&part(id, whole)).unwrap();
+    }
+    writer.commit(1).unwrap();
+    writer.remove_parts(7);
+    writer.add(&part(2, 7)).unwrap();
+    writer.commit(2).unwrap();
+    writer.close().unwrap();
+    let query = Query { text: "lantern".into(), limit: 10, ..Query::default() };
+    let mut ids: Vec<i64> = index.search(&query, &[]).unwrap().iter().map(|hit| hit.id).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, [2, 3, 4]);
+}
+
+#[test]
 fn prompt_finds_the_memories_of_its_project_that_share_its_rare_words() {
     let folder = tempfile::tempdir().unwrap();
     let index = SearchIndex::open(folder.path()).unwrap();

@@ -22,6 +22,8 @@ const SEAL_AT: u64 = 4 * 1024 * 1024;
 const EXPIRE_EVERY_MS: i64 = 6 * 3600 * 1000;
 /// One run deletes no more events than this, beyond those of one session.
 const MOST_EVENTS: usize = 20_000;
+/// One run blanks the texts of no more sessions than this.
+const MOST_SESSIONS: u32 = 2_000;
 /// One run gives no more pages back than this, since hooks wait meanwhile.
 const MOST_PAGES: u32 = 2_000;
 const DAY_MS: i64 = 86_400_000;
@@ -157,6 +159,7 @@ fn expire(store: &Store, retention: Retention, now: Timestamp) -> Result<UpkeepR
     let before = now.plus_ms(-(i64::from(retention.events_days) * DAY_MS));
     let transaction = store.db.unchecked_transaction()?;
     let expired_events = store.expire_events(before, MOST_EVENTS)?;
+    store.expire_texts(before, MOST_SESSIONS)?;
     store.bound_faults()?;
     transaction.commit()?;
     release_pages(&store.db, MOST_PAGES)?;

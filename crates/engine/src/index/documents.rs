@@ -155,6 +155,7 @@ fn within(of: &Conversation) -> Document {
         branch: of.branch.clone().unwrap_or_default(),
         agent: of.session.agent.as_str().to_owned(),
         session: of.session.id.as_str().to_owned(),
+        whole: of.row(),
         ..Document::plain(0, DocumentKind::Body, "")
     }
 }
@@ -175,6 +176,7 @@ pub fn of_memory(memory: &Memory) -> Document {
         session: source.map_or_else(String::new, |source| source.session.id.as_str().to_owned()),
         turn: source.and_then(|source| source.turn).unwrap_or(0),
         at: memory.made_at.0,
+        whole: 0,
     }
 }
 
@@ -188,6 +190,8 @@ fn of_summary(of: &Conversation, kept: &KeptSummary) -> Document {
         text: text.join("\n"),
         turn: kept.turn,
         at: kept.at.0,
+        // It has a change of its own.
+        whole: 0,
         ..within(of)
     }
 }

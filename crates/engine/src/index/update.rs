@@ -195,6 +195,10 @@ impl IndexUpdate<'_> {
                 if let Some(gone) = documents::deleted_document(self.archive, change)? {
                     self.writer.remove(gone);
                 }
+                if let ArchiveChange::Conversation { row, from_turn: 0 } = change {
+                    // Texts that have expired or were taken back are not among those that follow.
+                    self.writer.remove_parts(row);
+                }
                 documents::each_of(self.archive, change, &mut |document| self.add(&document))?;
                 if self.is_stopped {
                     return Ok(self.writer.commit(checkpoint)?);

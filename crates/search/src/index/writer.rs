@@ -12,6 +12,7 @@ use super::schema::FORMAT;
 use super::{BuildPlace, Payload, SearchIndex};
 use crate::document::{Document, DocumentKind};
 use crate::error::{IndexError, Result};
+use crate::source::whole_tag;
 
 /// Bytes buffered in memory before they become a segment.
 const HEAP: usize = 40_000_000;
@@ -76,6 +77,11 @@ impl<'a> IndexWriter<'a> {
     /// Removes a document, if present. Its words may stay in the files until they are merged: see `erase`.
     pub fn remove(&self, id: i64) {
         self.writer.delete_term(Term::from_field_i64(self.index.fields.id, id));
+    }
+
+    /// Removes all parts of a whole that were added before.
+    pub fn remove_parts(&self, whole: i64) {
+        self.writer.delete_term(Term::from_field_text(self.index.fields.tags, &whole_tag(whole)));
     }
 
     /// Commits all changes since the last commit together with the caller's `checkpoint`.
