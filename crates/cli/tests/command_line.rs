@@ -198,7 +198,7 @@ fn a_word_of_other_programs_names_the_command_that_does_it_here() {
 #[test]
 fn an_agent_that_drops_the_arguments_of_our_hook_is_answered_with_silence() {
     let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
-    let payload = include_bytes!("../../agents/fixtures/foreign/prompt-without-arguments.json");
+    let payload = include_bytes!("fixtures/hook-without-arguments.json");
     for arguments in [&[][..], &["--no-such-option"], &["no-such-command"]] {
         let mut command = env.command(env!("CARGO_BIN_EXE_tow"));
         Run::of(command.args(arguments), payload).ok().is_silent();

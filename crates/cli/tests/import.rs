@@ -533,7 +533,7 @@ fn a_person_is_told_what_was_taken_and_what_was_left() {
       bodies: 1 row not taken, no valid session id
     ");
     insta::assert_snapshot!(shown(&["import"]), @"
-    throughline, ~/.throughline/throughline.db (schema 12): 2 turns, 4 bodies, 1 details
+    throughline, ~/.throughline/throughline.db (schema 12): 2 turns, 4 messages, 1 tool inputs and outputs
       1 session of which the archive had nothing
       1 session of agents that are not known
       handoff_batons: 1 row left alone, its own handing over

@@ -21,7 +21,7 @@ const HOSTILE: [(&str, &str); 16] = [
     ("漢字かな한글 i", "漢字かな한글 i"),
     ("e\u{301}\u{323}n\u{303} ที่นี่ نَص j", "e\u{301}\u{323}n\u{303} "),
     ("'; touch pwned; ' \"k\"", "'; touch pwned; ' \"k\""),
-    ("$(touch pwned) `touch pwned` l", "$(touch pwned) `touch p"),
+    ("$(touch pwned) `touch pwned` l", "$(touch pwned) `touch"),
     ("-n -T m", "-n -T m"),
     ("split-window; n;", "split-window; n;"),
     ("o\\;", "o\\;"),

@@ -96,7 +96,7 @@ fn a_forgotten_text_is_in_no_file_in_any_case_and_only_what_held_it_goes() {
     world
         .tow(&["forget", "--yes", "--match", "ZEPHYR Output of first-aaaaaaaa in 2"])
         .ok()
-        .prints("1 details");
+        .prints("1 tool inputs and outputs");
     let words = Words::of(FIRST, 2);
     assert_eq!(world.places_of(&words.output), Vec::<String>::new());
     assert_ne!(world.places_of(&words.answer), Vec::<String>::new());
@@ -129,7 +129,7 @@ fn a_text_that_stands_only_in_a_packed_detail_is_found() {
         .save(&world.env.home());
     world.tow(&["capture", "claude", &script.path(&world.env.home()).display().to_string()]).ok();
     assert!(world.places_of("quillon").iter().any(|place| place.starts_with("unpacked")));
-    world.tow(&["forget", "--yes", "--match", "quillon"]).ok().prints("1 details");
+    world.tow(&["forget", "--yes", "--match", "quillon"]).ok().prints("1 tool inputs and outputs");
     assert_eq!(world.places_of("quillon"), Vec::<String>::new());
 }
 
