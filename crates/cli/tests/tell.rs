@@ -504,6 +504,7 @@ fn a_home_that_is_set_by_variables_alone_is_enough() {
     )
     .unwrap();
     env.unset("HOME");
+    env.set("XDG_RUNTIME_DIR", env.root().join("tmp").display().to_string());
     env.set("XDG_CONFIG_HOME", folder.display().to_string());
     env.set("TOWLINE_HOME", env.root().join("data").display().to_string());
     Agent::sits(&env, "s1").completes();

@@ -88,6 +88,8 @@ fn newcomer(dist: &Path, model: &Model) -> Result<TestEnv> {
     CLAUDE.seed(&env);
     CODEX.seed(&env, model, Daemon::Off);
     env.keep_usual_limits();
+    // The last resort for faults, which other users of this machine would fill.
+    env.set("XDG_RUNTIME_DIR", env.root().join("tmp").display().to_string());
     for client in [CLAUDE.command(&env, model), CODEX.command(&env)] {
         take_variables(&env, &client);
     }
