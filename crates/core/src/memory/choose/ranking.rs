@@ -234,7 +234,7 @@ impl PromptWords {
 }
 
 /// Passes the runs of at least three letters and digits, and whether they are ASCII alone. A byte beyond ASCII counts as a
-/// letter here, so runs end at characters. Two hundred memories are read while an agent waits: one pass with a table takes
+/// letter here, so runs end at characters. An agent waits while up to two hundred memories are read: one pass with a table takes
 /// an eighth of the instructions of `str::split`.
 fn each_run(text: &str, each: &mut impl FnMut(&[u8], bool)) {
     let bytes = text.as_bytes();
