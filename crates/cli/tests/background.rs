@@ -174,7 +174,7 @@ fn a_capture_that_found_the_archive_locked_left_its_transcript_to_nobody() {
     assert_eq!(captured_turns(&env), 3);
 }
 
-/// What `tow data jobs` says about a job.
+/// The line of `tow data jobs` about a job.
 fn pending(env: &TestEnv, name: &str) -> u64 {
     let listed = env.tow(&["data", "jobs", "--json"]).ok().json();
     let jobs = listed["work"]["jobs"].as_array().unwrap();

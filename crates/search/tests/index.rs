@@ -532,7 +532,13 @@ fn prompt_finds_the_memories_of_its_project_that_share_its_rare_words() {
         .unwrap();
     writer.commit(1).unwrap();
     writer.close().unwrap();
-    let found = |prompt: &str, most| index.memories_sharing("harbour", prompt, most).unwrap();
+    assert_eq!(
+        index.memories_sharing("harbour", "retries", 20).unwrap(),
+        None,
+        "it was opened before it was built"
+    );
+    let index = SearchIndex::open(folder.path()).unwrap();
+    let found = |prompt: &str, most| index.memories_sharing("harbour", prompt, most).unwrap().unwrap();
     assert_eq!(found("why are the retries not bounded?", 20), [7, 9]);
     assert_eq!(found("why are the retries not bounded?", 1), [7]);
     // All memories contain these words, so they tell nothing.

@@ -134,7 +134,26 @@ const SET_CLOCK: &str = "insert or replace into facts (name, value) values ('clo
 const LAST_SESSION: &str =
     "select ifnull(max(started_at), ?1) from sessions where started_at < ?1 - 86400000";
 
+/// Sessions whose last event has expired and that still have the beginning of a prompt or an answer.
+const WITH_OLD_TEXT: &str = "
+    select id from sessions where last_event_at < ?1 and (prompt <> '' or answer is not null) limit ?2";
+const BLANK_OLD_TEXT: [&str; 2] = [
+    "update heard_turns set prompt = '', revision = revision + 1 where session = ?1 and prompt <> ''",
+    "update sessions set prompt = '', answer = null, revision = revision + 1 where id = ?1",
+];
+
 impl Store {
+    /// Blanks the beginnings of prompts and answers of at most `most` sessions that had no event since. Returns how many.
+    fn expire_texts(&self, before: Timestamp, most: u32) -> Result<usize> {
+        let sessions = self.db.all::<i64>(WITH_OLD_TEXT, (before.0, most))?;
+        for id in &sessions {
+            for statement in BLANK_OLD_TEXT {
+                self.db.change(statement, [id])?;
+            }
+        }
+        Ok(sessions.len())
+    }
+
     fn clock_watch(&self, now: Timestamp) -> Result<ClockWatch> {
         let kept: Option<String> = self.db.first(CLOCK, [])?;
         let parsed = kept.as_deref().and_then(|text| text.split_once(' ')).and_then(|(seen, until)| {

@@ -203,8 +203,11 @@ impl<'a> MonitorLoop<'a> {
         let ended = if self.model.needs_ended_sessions() { EndedRows::Shown } else { EndedRows::Hidden };
         self.tell(MonitorInput::Warning(warning(&scope.env)));
         self.tell(MonitorInput::Notes(push::notes(&scope.env)));
-        let work = background_work(&scope.env).ok();
-        self.tell(MonitorInput::Work(work.and_then(|work| background_line(&work))));
+        // Opens the archive and the index: too much for every event of twenty sessions.
+        if matches!(glance, Glance::Thorough) {
+            let work = background_work(&scope.env).ok();
+            self.tell(MonitorInput::Work(work.and_then(|work| background_line(&work))));
+        }
         match self.gatherer.rows(&scope, glance, ended) {
             Ok(rows) => {
                 self.tell(MonitorInput::Rows(rows));

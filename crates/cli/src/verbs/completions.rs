@@ -85,7 +85,7 @@ pub struct ShellFile {
 }
 
 impl ShellFile {
-    /// What it is, for users.
+    /// The word for it in messages to users.
     pub fn kind(&self) -> &'static str {
         if self.reader == "man" { "manual" } else { "completions" }
     }

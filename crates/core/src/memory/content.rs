@@ -126,8 +126,8 @@ impl MemoryContent {
         }))
     }
 
-    /// Content that is read back: only content is stored, so it is not redacted again, which costs a first prompt half as
-    /// much as reading it. `None` if it has no title.
+    /// Content that is read back. Only content is stored, so it is not redacted again: that took two thirds of the time of
+    /// reading it, and a first prompt waits. `None` if it has no title.
     pub fn stored(draft: MemoryDraft) -> Option<MemoryContent> {
         (!draft.title.is_empty()).then_some(MemoryContent(draft))
     }

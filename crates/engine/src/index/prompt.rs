@@ -14,9 +14,7 @@ const READ: usize = 1000;
 /// The numbers of at most `most` memories of the named project; `None` if the index cannot tell.
 pub fn memories_for(home: &DataFolder, prompt: &str, project: &str, most: usize) -> Option<Vec<i64>> {
     let index = SearchIndex::open_existing(&folder(home)).ok()??;
-    // A build that is under way has not reached all memories.
-    index.checkpoint().ok()??;
-    let ids = index.memories_sharing(&project_key(Some(project)), clip(prompt, READ), most).ok()?;
+    let ids = index.memories_sharing(&project_key(Some(project)), clip(prompt, READ), most).ok()??;
     let number =
         |id| if let Some(IndexedRow::Memory(number)) = IndexedRow::of(id) { Some(number) } else { None };
     Some(ids.into_iter().filter_map(number).collect())

@@ -120,7 +120,7 @@ fn best(
             ranking.add(candidate);
         }
     })?;
-    for number in older {
+    for number in older.into_iter().filter(|_| !here.files.is_empty()) {
         let paths = archive.paths_of_memory(number)?;
         paths.iter().filter(|path| here.files.contains(*path)).for_each(|_| ranking.add_file(number));
     }

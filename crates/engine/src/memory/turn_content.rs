@@ -15,7 +15,7 @@ pub(super) struct TurnContent<'a> {
     pub archive: &'a Archive,
     pub said: Vec<MessageRow>,
     pub details: Vec<DetailRow>,
-    /// What tools were given, by the number of the detail.
+    /// The inputs of tools, by the number of the detail.
     inputs: HashMap<u32, String>,
 }
 

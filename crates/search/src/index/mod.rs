@@ -58,6 +58,8 @@ pub struct SearchIndex {
     index: tantivy::Index,
     reader: IndexReader,
     fields: Fields,
+    /// Whether no build was under way when it was opened.
+    was_built: bool,
 }
 
 /// Small blocks: a search reads some two hundred documents from all over the index.
@@ -85,8 +87,8 @@ impl SearchIndex {
         let (index, fields) = open_or_create(folder)?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).num_warming_threads(0);
         let reader = reader.try_into()?;
-        let index = SearchIndex { folder: folder.to_owned(), index, reader, fields };
-        index.checkpoint()?;
+        let mut index = SearchIndex { folder: folder.to_owned(), index, reader, fields, was_built: false };
+        index.was_built = index.checkpoint()?.is_some();
         Ok(index)
     }
 

@@ -20,7 +20,11 @@ const TELLING: u32 = 3;
 
 impl SearchIndex {
     /// The ids of at most `most` memories of a project: those with the rarest words of the prompt first, then the newest.
-    pub fn memories_sharing(&self, project: &str, prompt: &str, most: usize) -> Result<Vec<i64>> {
+    /// `None` while the index is built: a build has not reached all memories.
+    pub fn memories_sharing(&self, project: &str, prompt: &str, most: usize) -> Result<Option<Vec<i64>>> {
+        if !self.was_built {
+            return Ok(None);
+        }
         in_library(|| {
             let searcher = self.reader.searcher();
             let open = |reader: &'_ SegmentReader| reader.inverted_index(self.fields.tags);
@@ -54,7 +58,8 @@ impl SearchIndex {
                 ranked.truncate(most);
             }
             ranked.sort_unstable_by(best_first);
-            ranked.into_iter().map(|((segment, doc), _)| id_of(&readers[segment], doc)).collect()
+            let ids = ranked.into_iter().map(|((segment, doc), _)| id_of(&readers[segment], doc));
+            ids.collect::<Result<_>>().map(Some)
         })
     }
 }

@@ -17,14 +17,6 @@ const ADD: &str = "
 /// The first six bytes of a uid are its time, so expiry scans only each session's oldest rows.
 const EXPIRE: &str = "delete from events where session = ?1 and uid < ?2";
 
-/// Sessions whose last event has expired and that still have the beginning of a prompt or an answer.
-const WITH_OLD_TEXT: &str = "
-    select id from sessions where last_event_at < ?1 and (prompt <> '' or answer is not null) limit ?2";
-const BLANK_OLD_TEXT: [&str; 2] = [
-    "update heard_turns set prompt = '', revision = revision + 1 where session = ?1 and prompt <> ''",
-    "update sessions set prompt = '', answer = null, revision = revision + 1 where id = ?1",
-];
-
 /// A hook that answers a prompt gives both events the same time.
 const PROMPTED_SEATS: &str = "
     select f.at, f.tool, h.prompt from events f join heard_turns h on h.session = f.session and h.started_at = f.at
@@ -88,17 +80,6 @@ impl Store {
             }
         }
         Ok(expired)
-    }
-
-    /// Blanks the beginnings of prompts and answers of at most `most` sessions that had no event since. Returns how many.
-    pub(crate) fn expire_texts(&self, before: Timestamp, most: u32) -> Result<usize> {
-        let sessions = self.db.all::<i64>(WITH_OLD_TEXT, (before.0, most))?;
-        for id in &sessions {
-            for statement in BLANK_OLD_TEXT {
-                self.db.change(statement, [id])?;
-            }
-        }
-        Ok(sessions.len())
     }
 
     /// In which seats a session was prompted, as far as its hooks said so, in order.
