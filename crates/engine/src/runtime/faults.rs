@@ -45,8 +45,23 @@ fn log_to(path: &Path, fault: &FaultRecord) -> std::io::Result<()> {
     log.write_all(line(fault).as_bytes())
 }
 
-pub fn line(fault: &FaultRecord) -> String {
+fn line(fault: &FaultRecord) -> String {
     format!("{} {} {}\n", fault.at.to_utc(), fault.kind.name(), fault.detail.replace('\n', " "))
+}
+
+/// A line of the log for a signal handler, which may not build one. Every hook prepares it and almost none writes it, so
+/// the time stays a number: printing a date would touch four more pages of the program.
+pub fn prepared_line(at: Timestamp, kind: FaultKind, detail: &str) -> String {
+    format!("@{} {} {detail}\n", at.0, kind.name())
+}
+
+/// A line of a log with its time as users read it.
+pub fn readable(line: &str) -> String {
+    let prepared = line.strip_prefix('@').and_then(|rest| rest.split_once(' '));
+    match prepared.and_then(|(ms, rest)| Some((Timestamp(ms.parse().ok()?), rest))) {
+        Some((at, rest)) => format!("{} {rest}", at.to_utc()),
+        None => line.to_owned(),
+    }
 }
 
 /// The user's runtime folder, else a folder in `/tmp` that belongs to the user.
@@ -60,4 +75,19 @@ fn runtime_log() -> PathBuf {
     // A folder of that name that belongs to another user must not be written to.
     let ours = std::fs::symlink_metadata(&folder).is_ok_and(|meta| meta.is_dir() && meta.uid() == owner);
     if ours { folder.join("faults.log") } else { PathBuf::from("/dev/null") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prepared_line_reads_like_any_other() {
+        let at = Timestamp(1_794_708_799_999);
+        let prepared = prepared_line(at, FaultKind::Deadline, "too late");
+        let fault = FaultRecord { at, kind: FaultKind::Deadline, detail: "too late".to_owned() };
+        assert_eq!(readable(&prepared), line(&fault));
+        assert_eq!(readable(&line(&fault)), line(&fault));
+        assert_eq!(readable("@noon deadline"), "@noon deadline");
+    }
 }

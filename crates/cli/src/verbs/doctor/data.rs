@@ -15,7 +15,7 @@ use towline_core::time::Timestamp;
 use towline_core::typing::{TypingPause, TypingRules};
 use towline_engine::handoff::typing::rules;
 use towline_engine::runtime::config::layered;
-use towline_engine::runtime::faults::fallback_logs;
+use towline_engine::runtime::faults::{fallback_logs, readable};
 use towline_engine::runtime::{Failure, chain};
 use towline_store::journal::{JournalPosition, Segments, faults_from};
 use towline_store::lock::{ArchiveLock, ProjectionLock, pauses};
@@ -277,7 +277,7 @@ fn fallback(log: &Path) -> Option<Check> {
     let text = fs::read_to_string(log).ok()?;
     let last = text.lines().last()?;
     let kind = last.split(' ').nth(1).and_then(FaultKind::named).unwrap_or(FaultKind::Journal);
-    let detail = format!("{last} ({} lines in {})", text.lines().count(), log.display());
+    let detail = format!("{} ({} lines in {})", readable(last), text.lines().count(), log.display());
     let mend = format!("{}; then remove {}", kind.remedy(), log.display());
     Some(Check::warning(format!("fault: {}", kind.name()), detail, mend))
 }

@@ -19,15 +19,18 @@ use crate::memory::gotchas;
 use crate::runtime::config::{JournalSync, Mistake, layered};
 use crate::runtime::env::GUARD;
 use crate::runtime::{Config, Env, chain, faults, privacy, record, spawn, variable};
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
+use rustix::stdio::{stdin, stdout};
 use std::cell::{Cell, OnceCell};
 use std::ffi::OsStr;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind};
+use std::mem::ManuallyDrop;
 use std::panic::PanicHookInfo;
 use std::path::Path;
-use std::process::ExitCode;
 use towline_agents::{Agent, BEFORE_TOOL, HookEvent, PayloadError};
 use towline_core::event::{Event, EventKind, EventScene, Urgency};
-use towline_core::fault::{FaultKind, FaultRecord};
+use towline_core::fault::FaultKind;
 use towline_core::inherit::{Fallback, InheritSettings, OnClear};
 use towline_core::reply::Reply;
 use towline_core::seat::SeatLocation;
@@ -39,7 +42,7 @@ use towline_terminal::process::Process;
 const NO_FALLBACK: &str = "TOWLINE_NO_AUTO_INHERIT";
 
 /// More than any agent sends; the rest is read and discarded.
-const LARGEST_PAYLOAD: u64 = 64 << 20;
+const LARGEST_PAYLOAD: usize = 64 << 20;
 const USUAL_PAYLOAD: usize = 16 << 10;
 const ROOM_FOR_MORE: usize = 8 << 20;
 
@@ -70,13 +73,13 @@ struct HookCall {
 }
 
 /// Runs the hook; errors and panics never change the exit code.
-pub fn run(agent: Option<&OsStr>, source: Option<&OsStr>) -> ExitCode {
+pub fn run(agent: Option<&OsStr>, source: Option<&OsStr>) -> ! {
     if variable(GUARD).is_none() {
         std::panic::set_hook(Box::new(end_after_panic));
         let is_host = source.is_some_and(|source| source == spawn::OF_HOST);
         answer(agent, if is_host { PayloadSource::Host } else { PayloadSource::Agent });
     }
-    ExitCode::SUCCESS
+    deadline::end()
 }
 
 /// Ends the process here: the release does not unwind, and an abort would be an exit code other than 0.
@@ -97,9 +100,11 @@ fn answer(agent: Option<&OsStr>, source: PayloadSource) {
     let payload = read_payload();
     let (config, mistake) = load_config(&env);
     let limit_ms = Cell::new(config.deadline_ms);
+    // Never dropped: the process ends before anyone could use the memory.
     let call = HookCall { agent, source, env, config, limit_ms, process: OnceCell::new() };
-    if payload.len() as u64 == LARGEST_PAYLOAD {
-        return call.unreadable(&PayloadError::TooLarge(LARGEST_PAYLOAD));
+    let call = ManuallyDrop::new(call);
+    if payload.len() >= LARGEST_PAYLOAD {
+        return call.unreadable(&PayloadError::TooLarge(LARGEST_PAYLOAD as u64));
     }
     let mut heard = match call.agent.parse_hook(&payload, call.config.text_limits()) {
         Ok(Some(heard)) => heard,
@@ -131,9 +136,8 @@ fn answer(agent: Option<&OsStr>, source: PayloadSource) {
 }
 
 fn arm_deadline(env: &Env) {
-    let detail = "a hook ran out of time; what it had accepted is applied later".to_owned();
-    let fault = FaultRecord { at: env.now, kind: FaultKind::Deadline, detail };
-    deadline::arm(&env.home.fault_log(), faults::line(&fault));
+    let detail = "a hook ran out of time; what it had accepted is applied later";
+    deadline::arm(&env.home.fault_log(), faults::prepared_line(env.now, FaultKind::Deadline, detail));
 }
 
 impl HookCall {
@@ -177,9 +181,7 @@ impl HookCall {
     fn say(&self, event: &str, reply: &Reply) {
         deadline::say_at_last(String::new());
         if let Some(said) = self.agent.render_reply(event, reply) {
-            // A closed pipe means that the agent no longer reads.
-            let _ = io::stdout().write_all(said.as_bytes());
-            let _ = io::stdout().flush();
+            print(said.as_bytes());
         }
     }
 
@@ -307,21 +309,40 @@ impl HookCall {
     }
 }
 
-/// Reads everything the agent writes, so that its pipe never breaks.
+/// Reads everything the agent writes, so that its pipe never breaks. A closed or broken stdin yields an empty payload, which
+/// is reported as a fault. Without the buffers of the standard library, here and in `print`: their memory and code cost a
+/// tool result four page faults.
 fn read_payload() -> Vec<u8> {
     let mut payload = Vec::with_capacity(USUAL_PAYLOAD);
-    let mut stdin = io::stdin().lock();
-    // A closed or broken stdin yields an empty payload, which is reported as a fault.
-    let _ = stdin.by_ref().take(USUAL_PAYLOAD as u64).read_to_end(&mut payload);
-    if payload.len() == USUAL_PAYLOAD {
-        // Unused capacity costs nothing; growing step by step would copy the payload each time.
-        payload.reserve(ROOM_FOR_MORE);
-        let _ = stdin.by_ref().take(LARGEST_PAYLOAD - USUAL_PAYLOAD as u64).read_to_end(&mut payload);
+    while payload.len() < LARGEST_PAYLOAD && read_more(&mut payload) {
+        if payload.len() == payload.capacity() {
+            // Unused capacity costs nothing; growing step by step would copy the payload each time.
+            payload.reserve(ROOM_FOR_MORE);
+        }
     }
-    if payload.len() as u64 == LARGEST_PAYLOAD {
-        let _ = io::copy(&mut stdin, &mut io::sink());
+    if payload.len() >= LARGEST_PAYLOAD {
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
     }
     payload
+}
+
+/// Reads once into the unused capacity. False at the end.
+fn read_more(payload: &mut Vec<u8>) -> bool {
+    match rustix::io::read(stdin(), spare_capacity(payload)) {
+        Ok(read) => read > 0,
+        Err(error) => error == Errno::INTR,
+    }
+}
+
+fn print(mut text: &[u8]) {
+    while !text.is_empty() {
+        match rustix::io::write(stdout(), text) {
+            Ok(written) => text = text.get(written..).unwrap_or_default(),
+            Err(Errno::INTR) => {}
+            // The agent no longer reads.
+            Err(_) => return,
+        }
+    }
 }
 
 /// The configuration, and the first mistake in it. If the privacy settings cannot be read, no text is kept at

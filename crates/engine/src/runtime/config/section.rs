@@ -1,7 +1,8 @@
 //! A section of the configuration that is read on first use.
 //!
 //! Every hook loads the configuration and uses two or three sections of it: reading all of them took a third of the
-//! instructions of a tool result. Values are validated before; reading a section cannot fail.
+//! instructions of a tool result. A section that is not used takes no room: the configuration lies on the stack of a hook,
+//! where each page costs a page fault. Values are validated before; reading a section cannot fail.
 
 use super::values::Values;
 use std::fmt;
@@ -12,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 pub struct Section<T> {
     values: Arc<Values>,
     read: fn(&Values) -> T,
-    value: OnceLock<T>,
+    value: OnceLock<Box<T>>,
 }
 
 impl<T> Section<T> {
@@ -22,7 +23,7 @@ impl<T> Section<T> {
 
     /// The section itself.
     pub fn into_inner(self) -> T {
-        self.value.into_inner().unwrap_or_else(|| (self.read)(&self.values))
+        self.value.into_inner().map_or_else(|| (self.read)(&self.values), |value| *value)
     }
 }
 
@@ -30,7 +31,7 @@ impl<T> Deref for Section<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        self.value.get_or_init(|| (self.read)(&self.values))
+        self.value.get_or_init(|| Box::new((self.read)(&self.values)))
     }
 }
 
