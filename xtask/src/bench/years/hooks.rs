@@ -177,7 +177,7 @@ impl Case for HookCase<'_> {
     }
 }
 
-pub fn measured(stage: &Stage<'_>, runs: usize) -> Result<Vec<Row>> {
+fn cases<'a>(stage: &'a Stage<'a>) -> Result<Vec<HookCase<'a>>> {
     let mut cases = vec![];
     for (hook, name, _) in HOOKS {
         let mut session = stage.session();
@@ -185,6 +185,20 @@ pub fn measured(stage: &Stage<'_>, runs: usize) -> Result<Vec<Row>> {
         cases.push(HookCase { stage, hook, name, lasting: RefCell::new(session) });
     }
     stage.wait_for_background();
+    Ok(cases)
+}
+
+/// Hands the process of every hook, and what it reads, to `look`.
+pub fn each<T>(stage: &Stage<'_>, look: impl Fn(&Command, &[u8]) -> Result<T>) -> Result<Vec<T>> {
+    let look_at = |case: &HookCase<'_>| {
+        let (command, stdin) = case.process(0)?;
+        look(&command, &stdin)
+    };
+    cases(stage)?.iter().map(look_at).collect()
+}
+
+pub fn measured(stage: &Stage<'_>, runs: usize) -> Result<Vec<Row>> {
+    let cases = cases(stage)?;
     let all: Vec<(&dyn Case, Ends)> = cases.iter().map(|case| (case as &dyn Case, Ends::Well)).collect();
     let figures = rounds(&all, runs)?;
     let row = |((_, name, bounds), figures): (&(Hook, &str, &[Bound]), _)| Row {

@@ -15,6 +15,7 @@ mod world;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use clap::Args;
 
@@ -28,7 +29,7 @@ use crate::repository::Repository;
 use bulk::Done;
 use growth::Size;
 use hooks::Stage;
-use meter::{Row, table};
+use meter::{Ends, Row, once, table};
 use world::World;
 
 /// How to measure years.
@@ -57,6 +58,23 @@ const LEGEND: &str = "Transcripts are those of `cargo xtask corpus`: two years o
     is user and system time, memory the peak resident size, mapped files included; bytes are those of read and write calls, \
     also if the file cache answered. Figures are medians of several runs, except for commands that change the data and other \
     programs, which run once. `× true` is the time of a run divided by that of `/bin/true` beside it.";
+
+/// Enough for sessions to inherit from, and for memories to be found.
+const LITTLE_GIGABYTES: f64 = 0.02;
+
+/// Hands the processes of hooks that find earlier sessions and memories to `look`.
+pub fn each_hook<T>(
+    tow: &Path,
+    crates: &Path,
+    look: impl Fn(&Command, &[u8]) -> Result<T>,
+) -> Result<Vec<T>> {
+    let world = World::prepare(None, tow, crates, Shape::of_gigabytes(LITTLE_GIGABYTES))?;
+    for words in [["data", "import"], ["data", "work"]] {
+        once(&mut world.tow(&words), Stdio::null(), Ends::Well)?;
+    }
+    let cast = Cast::load(crates)?;
+    hooks::each(&Stage::new(&world, &cast)?, look)
+}
 
 /// Runs of each command, and of each hook.
 const RUNS: usize = 5;
