@@ -2,12 +2,12 @@
 //!
 //! A source numbers its documents from 0. A number may be unused or deleted: `is_live` says so.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use crate::document::{Document, DocumentKind};
 use crate::error::Result;
 use crate::table::WordPiece;
-use crate::words::{Bm25, TermDictionary, words_of};
+use crate::words::{Bm25, Term, TermDictionary, each_term, is_stop_word};
 
 /// Documents that can be searched together.
 pub trait DocSource: TermDictionary {
@@ -127,10 +127,17 @@ impl Document {
     }
 
     /// By these a memory is found for a prompt in its project (`index/recall.rs`). The one without a word counts them.
-    fn shared_word_tags(&self) -> BTreeSet<String> {
-        let words = [&self.title, &self.text].into_iter().flat_map(|text| words_of(text));
-        let tags = words.map(|word| shared_word_tag(&self.project, &word.indexed));
-        tags.chain([shared_word_tag(&self.project, "")]).collect()
+    fn shared_word_tags(&self) -> impl Iterator<Item = String> {
+        let mut words = HashSet::from([String::new()]);
+        for text in [&self.title, &self.text] {
+            each_term(text, &mut |term: Term<'_>| {
+                if !words.contains(term.indexed) {
+                    words.insert(term.indexed.to_owned());
+                }
+            });
+        }
+        let words = words.into_iter().filter(|word| !is_stop_word(word));
+        words.map(|word| shared_word_tag(&self.project, &word))
     }
 }
 

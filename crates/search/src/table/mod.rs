@@ -43,8 +43,8 @@ pub fn share(piece: WordPiece) -> f32 {
 }
 
 /// The piece with this spelling; a continuation is spelled with a leading `##`.
-fn find_piece(bytes: &[u8]) -> Option<WordPiece> {
-    let mut slot = usize::from(hashed(bytes));
+fn find_piece(hash: PieceHash, bytes: &[u8]) -> Option<WordPiece> {
+    let mut slot = hash.slot();
     loop {
         let piece = half(HASHES, slot);
         if piece == EMPTY {
@@ -72,17 +72,30 @@ fn half(part: usize, number: usize) -> u16 {
     u16::from_le_bytes([BYTES[part + number * 2], BYTES[part + number * 2 + 1]])
 }
 
-/// 32-bit FNV-1a, folded to 16 bits.
-fn hashed(bytes: &[u8]) -> u16 {
-    let whole = bytes
-        .iter()
-        .fold(0x811C_9DC5_u32, |value, byte| (value ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
-    ((whole >> 16) ^ whole) as u16
+/// The 32-bit FNV-1a hash of a spelling.
+#[derive(Clone, Copy)]
+struct PieceHash(u32);
+
+impl PieceHash {
+    const EMPTY: PieceHash = PieceHash(0x811C_9DC5);
+
+    fn with(self, byte: u8) -> PieceHash {
+        PieceHash((self.0 ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    }
+
+    fn slot(self) -> usize {
+        usize::from(((self.0 >> 16) ^ self.0) as u16)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn find(bytes: &[u8]) -> Option<WordPiece> {
+        let hash = bytes.iter().fold(PieceHash::EMPTY, |hash, byte| hash.with(*byte));
+        find_piece(hash, bytes)
+    }
 
     fn number(at: usize) -> usize {
         u32::from_le_bytes(BYTES[at..at + 4].try_into().unwrap()) as usize
@@ -98,9 +111,9 @@ mod tests {
     #[test]
     fn every_piece_is_found_by_its_spelling() {
         for piece in 0..PIECES as WordPiece {
-            assert_eq!(find_piece(spelling(piece)), Some(piece));
+            assert_eq!(find(spelling(piece)), Some(piece));
         }
-        assert_eq!(find_piece(b"no such piece"), None);
+        assert_eq!(find(b"no such piece"), None);
     }
 
     #[test]
@@ -117,7 +130,7 @@ mod tests {
     }
 
     fn vector(word: &str) -> Vec<f32> {
-        let (row, scale) = row(find_piece(word.as_bytes()).unwrap());
+        let (row, scale) = row(find(word.as_bytes()).unwrap());
         row.iter().map(|byte| f32::from(*byte as i8) * scale).collect()
     }
 }

@@ -5,7 +5,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::{WordPiece, find_piece};
+use super::{PieceHash, WordPiece, find_piece};
 
 /// Longer words are data and have no meaning.
 const LONGEST_WORD: usize = 64;
@@ -20,7 +20,7 @@ pub fn pieces(text: &str, limit: usize) -> Vec<WordPiece> {
         if out.len() >= limit {
             break;
         }
-        if !letter.is_alphanumeric() && !is_combining_mark(letter) {
+        if !letter.is_alphanumeric() && (letter.is_ascii() || !is_combining_mark(letter)) {
             word.flush(&mut out);
         } else if is_ideograph(letter) {
             word.flush(&mut out);
@@ -108,7 +108,15 @@ fn longest(word: &[u8], start: usize, position: PiecePosition) -> Option<(WordPi
         PiecePosition::Start => start,
         PiecePosition::Continuation => start - 2,
     };
-    (start + 1..=word.len()).rev().find_map(|end| Some((find_piece(&word[from..end])?, end)))
+    // Each hash goes on from that of the shorter piece.
+    let mut hashes = [PieceHash::EMPTY; LONGEST_WORD + 2];
+    let mut hash = PieceHash::EMPTY;
+    for (kept, byte) in hashes.iter_mut().zip(&word[from..]) {
+        hash = hash.with(*byte);
+        *kept = hash;
+    }
+    let find = |end: usize| find_piece(hashes[end - from - 1], &word[from..end]);
+    (start + 1..=word.len()).rev().find_map(|end| Some((find(end)?, end)))
 }
 
 #[cfg(test)]

@@ -12,4 +12,5 @@ pub use kin::{
     is_related, short_hashes,
 };
 pub use sought::{MAX_TERMS, QueryTerm, QueryWord, words_of};
+pub use stop::is_stop_word;
 pub use terms::{Term, each_term};

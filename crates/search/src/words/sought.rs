@@ -34,8 +34,10 @@ pub struct QueryTerm {
 /// The distinct words of `text`, in order.
 pub fn words_of(text: &str) -> Vec<QueryWord> {
     let mut words: Vec<QueryWord> = Vec::new();
+    let mut known = std::collections::HashSet::<String>::new();
     each_term(bounded(text), &mut |term: Term<'_>| {
-        if !words.iter().any(|word| word.indexed == term.indexed) {
+        if !known.contains(term.indexed) {
+            known.insert(term.indexed.to_owned());
             words.push(QueryWord {
                 indexed: term.indexed.to_owned(),
                 written: term.written.to_owned(),

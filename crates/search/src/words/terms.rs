@@ -4,6 +4,8 @@
 //! Stop words are not dropped here: that is the query's business.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 use frostem::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
@@ -38,10 +40,10 @@ pub enum Role {
 /// Calls `emit` with every term of `text`, in order. The same term may come more than once.
 pub fn each_term(text: &str, emit: &mut impl FnMut(Term<'_>)) {
     let mut rest = text;
-    while let Some(start) = rest.find(char::is_alphanumeric) {
+    while let Some(start) = first_letter(rest) {
         rest = &rest[start..];
         let (run, after);
-        if rest.starts_with(is_unspaced) {
+        if !rest.as_bytes()[0].is_ascii() && rest.starts_with(is_unspaced) {
             let end = rest.find(|letter: char| !is_unspaced(letter)).unwrap_or(rest.len());
             (run, after) = rest.split_at(end);
             emit_pairs(run, emit);
@@ -51,6 +53,15 @@ pub fn each_term(text: &str, emit: &mut impl FnMut(Term<'_>)) {
         }
         rest = after;
     }
+}
+
+/// The place of the first letter or digit.
+fn first_letter(text: &str) -> Option<usize> {
+    let start = text.bytes().position(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())?;
+    if text.as_bytes()[start].is_ascii() {
+        return Some(start);
+    }
+    text[start..].find(char::is_alphanumeric).map(|found| start + found)
 }
 
 /// Scripts that put no space between words.
@@ -64,9 +75,15 @@ fn is_unspaced(letter: char) -> bool {
 
 /// The length of the compound at the beginning of `text`: `stock_quantity`, `3.12`, `login.rs`, `e2e-test`.
 fn run_of_compound(text: &str) -> usize {
-    let mut end = 0;
-    for (at, letter) in text.char_indices() {
-        let is_part = (letter.is_alphanumeric() && !is_unspaced(letter)) || is_combining_mark(letter);
+    let ascii = text.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(text.len());
+    let mut end = ascii;
+    for (at, letter) in text[ascii..].char_indices() {
+        let at = ascii + at;
+        let is_part = if letter.is_ascii() {
+            letter.is_ascii_alphanumeric()
+        } else {
+            (letter.is_alphanumeric() && !is_unspaced(letter)) || is_combining_mark(letter)
+        };
         if is_part {
             end = at + letter.len_utf8();
         } else if at > end || !matches!(letter, '_' | '-' | '.') {
@@ -89,8 +106,14 @@ fn emit_pairs(run: &str, emit: &mut impl FnMut(Term<'_>)) {
 }
 
 fn emit_compound(run: &str, emit: &mut impl FnMut(Term<'_>)) {
-    let is_joined = run.contains(['_', '-', '.']);
-    if is_joined && run.len() <= LONGEST {
+    let is_joined = run.bytes().any(|byte| matches!(byte, b'_' | b'-' | b'.'));
+    if !is_joined {
+        if run.len() <= LONGEST {
+            emit_atom(run, Role::Word, emit);
+        }
+        return;
+    }
+    if run.len() <= LONGEST {
         let whole = lowered(run).replace('-', "_");
         let is_version = whole.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         let role = if is_version { Role::Word } else { Role::Whole };
@@ -100,9 +123,8 @@ fn emit_compound(run: &str, emit: &mut impl FnMut(Term<'_>)) {
             return;
         }
     }
-    let role = if is_joined { Role::Part } else { Role::Word };
     for atom in run.split(['_', '-', '.']).filter(|atom| !atom.is_empty() && atom.len() <= LONGEST) {
-        emit_atom(atom, role, emit);
+        emit_atom(atom, Role::Part, emit);
     }
 }
 
@@ -117,15 +139,24 @@ fn emit_version(whole: &str, emit: &mut impl FnMut(Term<'_>)) {
 /// A run of letters and digits: as a whole, and each word of `camelCase`.
 fn emit_atom(atom: &str, role: Role, emit: &mut impl FnMut(Term<'_>)) {
     let whole = lowered(atom);
-    let has_parts = CamelCaseParts(atom).next().is_some_and(|part| part.len() < atom.len());
+    let has_parts =
+        !is_plain(atom) && CamelCaseParts(atom).next().is_some_and(|part| part.len() < atom.len());
     let role = if has_parts { Role::Whole } else { role };
-    emit(Term { indexed: &stemmed(&whole), written: &whole, role });
-    for part in CamelCaseParts(atom).filter(|_| has_parts) {
+    emit_stemmed(&whole, role, emit);
+    if !has_parts {
+        return;
+    }
+    for part in CamelCaseParts(atom) {
         if part.len() >= SHORTEST_PART || (part.len() == 2 && part.chars().all(char::is_alphabetic)) {
-            let part = lowered(part);
-            emit(Term { indexed: &stemmed(&part), written: &part, role: Role::Part });
+            emit_stemmed(&lowered(part), Role::Part, emit);
         }
     }
+}
+
+/// Whether these are ASCII letters of which at most the first is a capital, as in most words: they have no parts.
+fn is_plain(atom: &str) -> bool {
+    let [first, rest @ ..] = atom.as_bytes() else { return true };
+    first.is_ascii_alphabetic() && rest.iter().all(u8::is_ascii_lowercase)
 }
 
 /// The words of a camelCase identifier: `parseHTTPHeader2` has four.
@@ -171,11 +202,38 @@ fn lowered(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.to_lowercase().nfkd().filter(|letter| !is_combining_mark(*letter)).collect())
 }
 
-fn stemmed(word: &str) -> Cow<'_, str> {
-    if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        return Cow::Borrowed(word);
+fn emit_stemmed(written: &str, role: Role, emit: &mut impl FnMut(Term<'_>)) {
+    if written.len() < 3 || !written.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return emit(Term { indexed: written, written, role });
     }
-    Stemmer::new(Algorithm::English).stem(word)
+    // Not lent to `emit`, which may read terms itself.
+    let stem = STEMS.with_borrow_mut(|stems| stems.of(written));
+    emit(Term { indexed: &stem, written, role });
+}
+
+thread_local! {
+    static STEMS: RefCell<Stems> = RefCell::new(Stems(vec![None; Stems::KEPT]));
+}
+
+/// The stems of words that were read lately: texts repeat their words, and stemming one costs as much as indexing it.
+struct Stems(Vec<Option<(Rc<str>, Rc<str>)>>);
+
+impl Stems {
+    const KEPT: usize = 4096;
+
+    fn of(&mut self, word: &str) -> Rc<str> {
+        // A word replaces another with the same hash.
+        let hash = word.bytes().fold(0_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        let kept = &mut self.0[(hash >> 16 ^ hash) as usize % Stems::KEPT];
+        match kept {
+            Some((same, stem)) if **same == *word => Rc::clone(stem),
+            _ => {
+                let stem: Rc<str> = Stemmer::new(Algorithm::English).stem(word).into();
+                *kept = Some((word.into(), Rc::clone(&stem)));
+                stem
+            }
+        }
+    }
 }
 
 #[cfg(test)]
