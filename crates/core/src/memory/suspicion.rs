@@ -173,6 +173,9 @@ fn forges(plain: &str) -> bool {
         "<tool_result",
         "<antml",
     ];
+    if !plain.contains(['<', '[']) {
+        return false;
+    }
     // `Vec<System>` is not a system tag.
     let is_apart =
         |at: usize| plain[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric() && c != ':');
@@ -186,10 +189,7 @@ fn spaced_fence(plain: &str) -> bool {
 }
 
 fn gives_orders(plain: &str) -> bool {
-    overrides(plain)
-        || deceives(plain)
-        || PHRASES.any(|phrase| plain.contains(phrase))
-        || foreign::gives_orders(plain)
+    overrides(plain) || deceives(plain) || PHRASES.is_in(plain) || foreign::gives_orders(plain)
 }
 
 const PHRASES: Phrases = Phrases(
@@ -210,14 +210,14 @@ const PHRASES: Phrases = Phrases(
 
 /// `Ignore all previous instructions`, in several wordings.
 fn overrides(plain: &str) -> bool {
-    const VERBS: [&str; 6] = ["ignore ", "disregard ", "forget ", "override ", "bypass ", "do not follow "];
+    const VERBS: Phrases = Phrases("ignore |disregard |forget |override |bypass |do not follow ");
     const QUALIFIERS: [&str; 9] =
         ["previous", "prior", "above", "earlier", "preceding", "all", "any", "your", "the system"];
     const TARGETS: Phrases = Phrases(
         "instructions|instruction|prompts|system prompt|directions|guidelines|directives|safety rules|\
         project rules|what you were told",
     );
-    VERBS.iter().any(|verb| {
+    VERBS.possible_in(plain).any(|verb| {
         plain.match_indices(verb).any(|(at, _)| {
             let near = near(plain, at + verb.len(), 60);
             let target = TARGETS.iter().filter_map(|target| near.find(target)).min();
@@ -235,7 +235,7 @@ fn deceives(plain: &str) -> bool {
         the user has already approved this|not mention it to the user|not mention it to the developer|\
         not mention this to the developer|keep quiet about|not let the user know|do not tell the developer|don't tell the developer",
     );
-    DECEPTIONS.any(|phrase| plain.contains(phrase))
+    DECEPTIONS.is_in(plain)
 }
 
 fn exfiltrates(plain: &str) -> bool {
@@ -256,7 +256,7 @@ const KEY_FILES: Phrases = Phrases(
 const CREDENTIALS: Phrases =
     Phrases(".docker/config.json|wallet.dat|.config/gcloud|credentials.json|.npmrc|.pypirc");
 
-const SENDERS: [&str; 7] = ["curl ", "wget ", "nc ", "ncat ", "netcat ", "invoke-webrequest", "httpie "];
+const SENDERS: Phrases = Phrases("curl |wget |nc |ncat |netcat |invoke-webrequest|httpie ");
 
 /// Finds an upload command whose input is a secrets file or the whole environment.
 fn sends_file(plain: &str) -> bool {
@@ -276,7 +276,7 @@ fn sends_file(plain: &str) -> bool {
     ];
     const PIPED: [&str; 6] = ["env |", "printenv |", "env|", "printenv|", "set |", "export -p |"];
     let secrets = || KEY_FILES.iter().chain(CREDENTIALS.iter());
-    SENDERS.iter().any(|sender| {
+    SENDERS.possible_in(plain).any(|sender| {
         plain.match_indices(sender).any(|(at, _)| {
             let is_word =
                 plain[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric() && c != '-' && c != '_');
@@ -292,14 +292,13 @@ fn sends_file(plain: &str) -> bool {
 fn is_upload(command: &str) -> bool {
     const SIGNS: Phrases =
         Phrases(" -d | -d@| --data| -f | -f@| --form| -t | --upload-file| --post-file| --post-data|$(|`| < ");
-    SIGNS.any(|sign| command.contains(sign)) || command.starts_with("nc ") || command.contains('@')
+    SIGNS.is_in(command) || command.starts_with("nc ") || command.contains('@')
 }
 
 fn encodes_key(plain: &str) -> bool {
     plain.match_indices("base64").any(|(at, _)| {
         let (before, after) = (before(plain, at, 60), near(plain, at, 60));
-        KEY_FILES.any(|key| after.contains(key))
-            || KEY_FILES.any(|key| before.contains(key) && before.contains('|'))
+        KEY_FILES.is_in(after) || (before.contains('|') && KEY_FILES.is_in(before))
     })
 }
 
@@ -309,12 +308,12 @@ fn opens_shell(plain: &str) -> bool {
 
 /// `Send the contents of .env to https://…`
 fn asks_to_send(plain: &str) -> bool {
-    const VERBS: [&str; 7] = ["send ", "post ", "upload ", "forward ", "exfiltrate ", "transmit ", "leak "];
+    const VERBS: Phrases = Phrases("send |post |upload |forward |exfiltrate |transmit |leak ");
     const TARGETS: Phrases = Phrases(
         "api key|api keys|credentials|secrets|private key|ssh key|.env|environment variables|passwords|\
         access token|conversation history|system prompt|user message|user's message|last message",
     );
-    VERBS.iter().any(|verb| {
+    VERBS.possible_in(plain).any(|verb| {
         plain.match_indices(verb).any(|(at, _)| {
             let is_word = plain[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
             let near = near(plain, at, 160);
@@ -335,13 +334,14 @@ fn leaks_by_image(plain: &str) -> bool {
     if plain.split([' ', '`', '"']).any(is_open) && names_key() {
         return true;
     }
-    plain.match_indices("![").any(|(at, _)| {
-        let rest = near(plain, at, 600);
-        let address = rest.split_once("](http").and_then(|(_, rest)| rest.split([')', ' ']).next());
-        let query = address.and_then(|address| address.split_once('?')).map_or("", |(_, query)| query);
-        let is_filled_in = query.contains(['{', '$', '<', '[']);
-        is_filled_in || query.split('&').any(|pair| NAMES.any(|name| pair.starts_with(name)))
-    })
+    plain.contains("![")
+        && plain.match_indices("![").any(|(at, _)| {
+            let rest = near(plain, at, 600);
+            let address = rest.split_once("](http").and_then(|(_, rest)| rest.split([')', ' ']).next());
+            let query = address.and_then(|address| address.split_once('?')).map_or("", |(_, query)| query);
+            let is_filled_in = query.contains(['{', '$', '<', '[']);
+            is_filled_in || query.split('&').any(|pair| NAMES.any(|name| pair.starts_with(name)))
+        })
 }
 
 /// At most `bytes` from `from` on.

@@ -182,7 +182,7 @@ impl Sentence {
     }
 
     fn has(&self, phrases: Phrases) -> bool {
-        phrases.any(|phrase| self.pairs.may_hold(phrase) && has_phrase(&self.lower, phrase))
+        phrases.possible_by(self.pairs).any(|phrase| has_phrase(&self.lower, phrase))
     }
 
     fn starts(&self, phrases: Phrases) -> bool {

@@ -32,7 +32,7 @@ pub(super) fn error_line(output: &str) -> Option<String> {
 fn weight(line: &str) -> u8 {
     let starts = |heads: &[&str]| heads.iter().any(|head| line.starts_with(head));
     let lower = line.to_lowercase();
-    let says = |words: Phrases| words.any(|word| lower.contains(word));
+    let says = |words: Phrases| words.is_in(&lower);
     if starts(&["error[", "fatal: ", "panic: "]) || line.contains("panicked at ") || is_exception(line) {
         return 9;
     }

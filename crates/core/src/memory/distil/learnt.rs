@@ -92,7 +92,7 @@ fn asks(question: &str) -> bool {
     let lower = question.to_lowercase();
     question.ends_with(['?', '？'])
         || OPENERS.any(|opener| lower.starts_with(opener))
-        || ELSEWHERE.any(|word| lower.contains(word))
+        || ELSEWHERE.is_in(&lower)
 }
 
 fn points(passages: &[Passage], title: &str) -> Vec<String> {

@@ -138,9 +138,9 @@ impl Splitter {
         self.add_own(own);
         let plain = folded_text(own);
         let is_question = own.trim_end().ends_with(['?', '？']);
-        self.is_adopted |= !is_question && ADOPTIONS.any(|phrase| plain.contains(phrase));
+        self.is_adopted |= !is_question && ADOPTIONS.is_in(&plain);
         self.is_asked_about |= is_question && asks_about(&plain);
-        if EXPLAIN.any(|phrase| plain.contains(phrase)) || announces(&plain) && !self.is_adopted {
+        if EXPLAIN.is_in(&plain) || announces(&plain) && !self.is_adopted {
             self.within = Within::Rest;
             self.has_pasted |= !rest.trim().is_empty();
             self.pasted.push_str(rest);
@@ -224,7 +224,7 @@ fn until_explained(line: &str) -> (&str, &str) {
         let ends = matches!(c, '?' | '？' | ':' | '：') || c == '.' && line[after..].starts_with(' ');
         let is_asked = || {
             let plain = folded_text(clip_start(&line[..after], SENTENCE));
-            EXPLAIN.any(|phrase| plain.contains(phrase)) || ":：".contains(c) && announces(&plain)
+            EXPLAIN.is_in(&plain) || ":：".contains(c) && announces(&plain)
         };
         (ends && is_asked()).then_some(after)
     });
@@ -239,7 +239,7 @@ fn asks_about(plain: &str) -> bool {
         고쳐|추가",
     );
     let words = format!("{plain} ");
-    THIS.any(|word| words.contains(word)) && !WORK.any(|word| words.contains(word))
+    THIS.is_in(&words) && !WORK.is_in(&words)
 }
 
 /// Whether the last paragraph asks about the text above it.
@@ -247,12 +247,12 @@ fn asks_about_above(own: &str) -> bool {
     let own = own.trim_end();
     let (above, last) = own.rsplit_once('\n').unwrap_or(("", own));
     let plain = folded_text(last);
-    !above.trim().is_empty() && last.len() < 200 && EXPLAIN.any(|phrase| plain.contains(phrase))
+    !above.trim().is_empty() && last.len() < 200 && EXPLAIN.is_in(&plain)
 }
 
 /// `The README says:`, `here is the log:`
 fn announces(plain: &str) -> bool {
-    plain.trim_end().ends_with([':', '：']) && SOURCES.any(|phrase| plain.contains(phrase))
+    plain.trim_end().ends_with([':', '：']) && SOURCES.is_in(plain)
 }
 
 const THIS: Phrases = Phrases(

@@ -16,6 +16,9 @@ pub(super) struct Folded {
 }
 
 pub(super) fn folded(text: &str) -> Folded {
+    if text.is_ascii() {
+        return Folded { text: folded_ascii(text), disguised: vec![] };
+    }
     let shown: String = text.chars().filter(|c| !is_zero_width(*c) && !is_combining(*c)).collect();
     let is_of_other_language = shown.chars().any(|c| is_of_other_alphabet(c) && lookalike(c).is_none());
     let folds_pure = if is_of_other_language { PureWords::Kept } else { PureWords::Folded };
@@ -34,9 +37,25 @@ pub(super) fn folded(text: &str) -> Folded {
     folded
 }
 
+/// As most texts are.
+fn folded_ascii(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for c in text.chars() {
+        if !c.is_whitespace() {
+            folded.push(c.to_ascii_lowercase());
+        } else if !folded.is_empty() && !folded.ends_with(' ') {
+            folded.push(' ');
+        }
+    }
+    folded
+}
+
 /// Reads digits and signs inside words as the letters they stand for: `1gn0re`. `None` if there are none.
 pub(super) fn without_leet(plain: &str) -> Option<String> {
     let is_sign = |c: char| leet(c).is_some();
+    if !plain.contains(is_sign) {
+        return None;
+    }
     let word = |word: &str| -> String {
         let letters = word.chars().filter(char::is_ascii_alphabetic).count();
         let is_mixed = letters >= 2 && word.contains(is_sign) && !word.contains(['/', '\\', '=', '{', ':']);
@@ -47,8 +66,15 @@ pub(super) fn without_leet(plain: &str) -> Option<String> {
 }
 
 fn leet(c: char) -> Option<char> {
-    let at = "013457@$".find(c)?;
-    "oieastas".chars().nth(at)
+    match c {
+        '0' => Some('o'),
+        '1' => Some('i'),
+        '3' => Some('e'),
+        '4' | '@' => Some('a'),
+        '5' | '$' => Some('s'),
+        '7' => Some('t'),
+        _ => None,
+    }
 }
 
 /// How words written entirely in another alphabet are treated.
@@ -212,6 +238,14 @@ mod tests {
         check("ΡΙΡ install", "pip install");
         check("i\u{ad}g\u{200b}nore\u{301}", "ignore");
         check("—no‑verify", "--no-verify");
+    }
+
+    #[test]
+    fn plain_letters_are_folded_as_all_others() {
+        for text in ["  Run\t it,\n\nNOW \u{b}x ", "a\u{1c}b", ""] {
+            let all = folded(&format!("{text}é")).text;
+            assert_eq!(folded(text).text, all[..all.len() - 1], "{text:?}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! An entry of an alphabet matches whole words; `*` at its end lets the word go on. Languages that write without spaces
 //! match anywhere. Finds words only: their meaning is decided by the caller.
 
-use crate::phrases::BytePairs;
+use crate::phrases::Phrases;
 use std::ops::Range;
 
 /// Entries with `|` between them, in lower case and without accents.
@@ -13,11 +13,7 @@ pub(super) struct Words(pub &'static str);
 impl Words {
     /// Where an entry occurs, entry by entry.
     pub fn find_in(self, text: &str) -> impl Iterator<Item = Range<usize>> {
-        let pairs = BytePairs::of(text);
-        self.0
-            .split('|')
-            .filter(move |entry| pairs.may_hold(entry.strip_suffix('*').unwrap_or(entry)))
-            .flat_map(move |entry| occurrences(text, entry))
+        Phrases(self.0).possible_in(text).flat_map(move |entry| occurrences(text, entry))
     }
 
     pub fn is_in(self, text: &str) -> bool {
