@@ -17,6 +17,7 @@ use crate::phrases::Phrases;
 use crate::text::{clip, clip_start};
 use fold::{folded, is_zero_width, without_leet};
 use std::borrow::Cow;
+use words::Plain;
 
 /// The reason a text is suspicious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +120,7 @@ pub(crate) fn folded_text(text: &str) -> String {
 
 /// Checks a folded text.
 fn of_plain(plain: &str) -> Option<Suspicion> {
+    let plain = Plain::from(plain);
     match () {
         () if gives_orders(plain) => Some(Suspicion::Orders),
         () if exfiltrates(plain) => Some(Suspicion::Exfiltrates),
@@ -188,8 +190,8 @@ fn spaced_fence(plain: &str) -> bool {
     ["</towline-context", "<towline-context", "</system-reminder"].iter().any(|mark| tight.contains(mark))
 }
 
-fn gives_orders(plain: &str) -> bool {
-    overrides(plain) || deceives(plain) || PHRASES.is_in(plain) || foreign::gives_orders(plain)
+fn gives_orders(plain: Plain<'_>) -> bool {
+    overrides(plain) || deceives(plain) || plain.has(PHRASES) || foreign::gives_orders(plain)
 }
 
 const PHRASES: Phrases = Phrases(
@@ -209,7 +211,7 @@ const PHRASES: Phrases = Phrases(
 );
 
 /// `Ignore all previous instructions`, in several wordings.
-fn overrides(plain: &str) -> bool {
+fn overrides(plain: Plain<'_>) -> bool {
     const VERBS: Phrases = Phrases("ignore |disregard |forget |override |bypass |do not follow ");
     const QUALIFIERS: [&str; 9] =
         ["previous", "prior", "above", "earlier", "preceding", "all", "any", "your", "the system"];
@@ -217,9 +219,9 @@ fn overrides(plain: &str) -> bool {
         "instructions|instruction|prompts|system prompt|directions|guidelines|directives|safety rules|\
         project rules|what you were told",
     );
-    VERBS.possible_in(plain).any(|verb| {
+    plain.possible(VERBS).any(|verb| {
         plain.match_indices(verb).any(|(at, _)| {
-            let near = near(plain, at + verb.len(), 60);
+            let near = near(plain.text, at + verb.len(), 60);
             let target = TARGETS.iter().filter_map(|target| near.find(target)).min();
             target.is_some_and(|end| QUALIFIERS.iter().any(|qualifier| near[..end].contains(qualifier)))
         })
@@ -227,7 +229,7 @@ fn overrides(plain: &str) -> bool {
 }
 
 /// Whether the text asks to act behind the user's back.
-fn deceives(plain: &str) -> bool {
+fn deceives(plain: Plain<'_>) -> bool {
     const DECEPTIONS: Phrases = Phrases(
         "do not tell the user|don't tell the user|do not inform the user|do not mention this to the user|\
         don't mention this to the user|without telling the user|without informing the user|\
@@ -235,16 +237,16 @@ fn deceives(plain: &str) -> bool {
         the user has already approved this|not mention it to the user|not mention it to the developer|\
         not mention this to the developer|keep quiet about|not let the user know|do not tell the developer|don't tell the developer",
     );
-    DECEPTIONS.is_in(plain)
+    plain.has(DECEPTIONS)
 }
 
-fn exfiltrates(plain: &str) -> bool {
+fn exfiltrates(plain: Plain<'_>) -> bool {
     sends_file(plain)
-        || encodes_key(plain)
-        || opens_shell(plain)
+        || encodes_key(plain.text)
+        || opens_shell(plain.text)
         || asks_to_send(plain)
         || foreign::asks_to_send(plain)
-        || leaks_by_image(plain)
+        || leaks_by_image(plain.text)
 }
 
 const KEY_FILES: Phrases = Phrases(
@@ -259,7 +261,7 @@ const CREDENTIALS: Phrases =
 const SENDERS: Phrases = Phrases("curl |wget |nc |ncat |netcat |invoke-webrequest|httpie ");
 
 /// Finds an upload command whose input is a secrets file or the whole environment.
-fn sends_file(plain: &str) -> bool {
+fn sends_file(plain: Plain<'_>) -> bool {
     const SECRET_INPUTS: [&str; 12] = [
         "@.env",
         "@~/.env",
@@ -276,11 +278,11 @@ fn sends_file(plain: &str) -> bool {
     ];
     const PIPED: [&str; 6] = ["env |", "printenv |", "env|", "printenv|", "set |", "export -p |"];
     let secrets = || KEY_FILES.iter().chain(CREDENTIALS.iter());
-    SENDERS.possible_in(plain).any(|sender| {
+    plain.possible(SENDERS).any(|sender| {
         plain.match_indices(sender).any(|(at, _)| {
             let is_word =
                 plain[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric() && c != '-' && c != '_');
-            let (before, after) = (before(plain, at, 80), near(plain, at, 240));
+            let (before, after) = (before(plain.text, at, 80), near(plain.text, at, 240));
             let sent = secrets().chain(SECRET_INPUTS).any(|secret| after.contains(secret));
             let fed = secrets().any(|secret| before.contains(secret) && before.contains('|'));
             is_word && (sent && is_upload(after) || fed || PIPED.iter().any(|piped| before.contains(piped)))
@@ -307,16 +309,16 @@ fn opens_shell(plain: &str) -> bool {
 }
 
 /// `Send the contents of .env to https://…`
-fn asks_to_send(plain: &str) -> bool {
+fn asks_to_send(plain: Plain<'_>) -> bool {
     const VERBS: Phrases = Phrases("send |post |upload |forward |exfiltrate |transmit |leak ");
     const TARGETS: Phrases = Phrases(
         "api key|api keys|credentials|secrets|private key|ssh key|.env|environment variables|passwords|\
         access token|conversation history|system prompt|user message|user's message|last message",
     );
-    VERBS.possible_in(plain).any(|verb| {
+    plain.possible(VERBS).any(|verb| {
         plain.match_indices(verb).any(|(at, _)| {
             let is_word = plain[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
-            let near = near(plain, at, 160);
+            let near = near(plain.text, at, 160);
             let target = TARGETS.iter().filter_map(|target| near.find(target)).min();
             let to = near.find(" to http").or_else(|| near.find(" at http"));
             is_word && target.zip(to).is_some_and(|(target, to)| target < to && target < 60)

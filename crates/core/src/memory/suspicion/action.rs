@@ -2,7 +2,7 @@
 //!
 //! Knows neither which actions are dangerous nor whether a text advises them.
 
-use super::words::Words;
+use super::words::{Plain, Words};
 use crate::text::{clip, clip_start};
 use std::ops::Range;
 
@@ -20,12 +20,12 @@ impl Action {
 }
 
 /// Occurrences of the words, each an action by itself.
-pub(super) fn each(words: Words, plain: &str) -> impl Iterator<Item = Action> {
+pub(super) fn each(words: Words, plain: Plain<'_>) -> impl Iterator<Item = Action> {
     words.find_in(plain).map(Action::at)
 }
 
 /// A verb and an object within `reach` bytes of each other, in either order and in one sentence.
-pub(super) fn pairs(plain: &str, verbs: Words, objects: Words, reach: usize) -> Vec<Action> {
+pub(super) fn pairs(plain: Plain<'_>, verbs: Words, objects: Words, reach: usize) -> Vec<Action> {
     let pair = |object: Range<usize>| {
         let before = clip_start(&plain[..object.start], reach);
         let after = clip(&plain[object.end..], reach);

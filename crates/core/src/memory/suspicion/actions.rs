@@ -14,11 +14,12 @@ mod secrets;
 use super::Suspicion;
 use super::action::Action;
 use super::wording::is_told_off;
+use super::words::Plain;
 
 /// More actions than this in one text are not looked at one by one: no ordinary text names so many.
 const MOST: usize = 200;
 
-type Find = fn(&str) -> Vec<Action>;
+type Find = fn(Plain<'_>) -> Vec<Action>;
 
 const KINDS: [(Suspicion, Find); 9] = [
     (Suspicion::RunsDownloads, running::downloads),
@@ -33,10 +34,10 @@ const KINDS: [(Suspicion, Find); 9] = [
 ];
 
 /// The first kind of action that the text advises.
-pub(super) fn dangerous(plain: &str) -> Option<Suspicion> {
+pub(super) fn dangerous(plain: Plain<'_>) -> Option<Suspicion> {
     let advises = |find: Find| {
         let found = find(plain);
-        found.len() > MOST || found.iter().any(|action| !is_told_off(plain, &action.range, &action.gap))
+        found.len() > MOST || found.iter().any(|action| !is_told_off(plain.text, &action.range, &action.gap))
     };
     KINDS.into_iter().find(|(_, find)| advises(*find)).map(|(kind, _)| kind)
 }

@@ -3,8 +3,41 @@
 //! An entry of an alphabet matches whole words; `*` at its end lets the word go on. Languages that write without spaces
 //! match anywhere. Finds words only: their meaning is decided by the caller.
 
-use crate::phrases::Phrases;
-use std::ops::Range;
+use crate::phrases::{BytePairs, Phrases};
+use std::ops::{Deref, Range};
+
+/// A folded text with the filter of its letters, which is made once for all lists.
+#[derive(Clone, Copy)]
+pub(super) struct Plain<'t> {
+    pub text: &'t str,
+    pairs: BytePairs,
+}
+
+impl<'t> From<&'t str> for Plain<'t> {
+    fn from(text: &'t str) -> Plain<'t> {
+        Plain { text, pairs: BytePairs::of(text) }
+    }
+}
+
+impl Plain<'_> {
+    /// Whether it contains one of the entries.
+    pub fn has(self, list: Phrases) -> bool {
+        self.possible(list).any(|entry| self.text.contains(entry))
+    }
+
+    /// The entries that it may contain.
+    pub fn possible(self, list: Phrases) -> impl Iterator<Item = &'static str> {
+        list.possible_by(self.pairs)
+    }
+}
+
+impl Deref for Plain<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.text
+    }
+}
 
 /// Entries with `|` between them, in lower case and without accents.
 #[derive(Clone, Copy)]
@@ -12,11 +45,12 @@ pub(super) struct Words(pub &'static str);
 
 impl Words {
     /// Where an entry occurs, entry by entry.
-    pub fn find_in(self, text: &str) -> impl Iterator<Item = Range<usize>> {
-        Phrases(self.0).possible_in(text).flat_map(move |entry| occurrences(text, entry))
+    pub fn find_in<'t>(self, text: impl Into<Plain<'t>>) -> impl Iterator<Item = Range<usize>> + 't {
+        let Plain { text, pairs } = text.into();
+        Phrases(self.0).possible_by(pairs).flat_map(move |entry| occurrences(text, entry))
     }
 
-    pub fn is_in(self, text: &str) -> bool {
+    pub fn is_in<'t>(self, text: impl Into<Plain<'t>>) -> bool {
         self.find_in(text).next().is_some()
     }
 }

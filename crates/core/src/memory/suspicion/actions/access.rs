@@ -3,10 +3,10 @@
 //! Words such as `without confirmation` count only beside a command or a permission.
 
 use super::super::action::{Action, each, pairs};
-use super::super::words::Words;
+use super::super::words::{Plain, Words};
 use crate::text::{clip, clip_start};
 
-pub(super) fn skipped_permissions(plain: &str) -> Vec<Action> {
+pub(super) fn skipped_permissions(plain: Plain<'_>) -> Vec<Action> {
     const OPTIONS: Words = Words(
         "--dangerously-*|dangerously-skip-permissions|bypasspermissions|--yolo|danger-full-access|\
         --allow-all-tools|bash(*)|bash(:*)|chmod -r 777|chmod 777 /|chmod 777 -r|chmod -r a+rwx|nopasswd|\

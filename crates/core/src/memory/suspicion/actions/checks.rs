@@ -3,11 +3,11 @@
 //! Settings are known by name, and in ten languages by a verb that turns off and the check that it names.
 
 use super::super::action::{Action, each, pairs};
-use super::super::words::Words;
+use super::super::words::{Plain, Words};
 use crate::text::clip;
 use std::ops::Range;
 
-pub(super) fn skipped_verification(plain: &str) -> Vec<Action> {
+pub(super) fn skipped_verification(plain: Plain<'_>) -> Vec<Action> {
     const SETTINGS: Words = Words(
         "node_tls_reject_unauthorized|sslverify false|sslverify = false|sslverify=false|sslverify 0|\
         sslverify=0|git_ssl_no_verify|verify=false|verify = false|rejectunauthorized: false|\
@@ -27,7 +27,7 @@ pub(super) fn skipped_verification(plain: &str) -> Vec<Action> {
             .any(|found| found.start == 0)
             .then(|| Action::at(at.start..end))
     }));
-    found.extend(Words("curl").find_in(plain).filter_map(|at| insecure_option(plain, at)));
+    found.extend(Words("curl").find_in(plain).filter_map(|at| insecure_option(plain.text, at)));
     found.extend(pairs(plain, OFF, CHECKS, 60));
     found
         .extend(pairs(plain, UNCHECKED, CERTIFICATES, 40).into_iter().map(|action| Action::at(action.range)));
@@ -96,7 +96,7 @@ const CHECKS: Words = Words(
     tls 검증|ssl 검증|인증서 검증|인증서 확인|서명 검증",
 );
 
-pub(super) fn skipped_hooks(plain: &str) -> Vec<Action> {
+pub(super) fn skipped_hooks(plain: Plain<'_>) -> Vec<Action> {
     const OPTIONS: Words = Words(
         "--no-verify|git commit -n|commit -nm|commit -an|commit -anm|husky=0|husky_skip_hooks|\
         core.hookspath=/dev/null|core.hookspath /dev/null|pre-commit uninstall|--skip-hooks|skip=all",

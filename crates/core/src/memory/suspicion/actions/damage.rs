@@ -3,9 +3,9 @@
 //! Deleting a build folder and leases of a forced push are ordinary.
 
 use super::super::action::{Action, each, pairs};
-use super::super::words::Words;
+use super::super::words::{Plain, Words};
 
-pub(super) fn disabled_protection(plain: &str) -> Vec<Action> {
+pub(super) fn disabled_protection(plain: Plain<'_>) -> Vec<Action> {
     const COMMANDS: Words = Words(
         "setenforce 0|ufw disable|stop firewalld|stop auditd|disable firewalld|disable --now auditd|\
         disable --now ufw|disable auditd|disablerealtimemonitoring|iptables -f|aa-teardown|csrutil disable|\
@@ -29,7 +29,7 @@ const PROTECTIONS: Words = Words(
     антивирус*|брандмауэр*|фаервол*|防火墙|杀毒软件|ファイアウォール|ウイルス対策|방화벽|백신",
 );
 
-pub(super) fn destroyed(plain: &str) -> Vec<Action> {
+pub(super) fn destroyed(plain: Plain<'_>) -> Vec<Action> {
     const COMMANDS: Words = Words(
         "push --force|push -f|push --mirror|push origin --force|push origin main --force|push origin +main|\
         drop database|drop schema|mkfs*|of=/dev/sd*|of=/dev/nvme*|terraform destroy|\
@@ -91,7 +91,7 @@ fn is_everything(after: &str) -> bool {
     WHOLE.contains(&target) || BELOW.iter().any(|folder| target == *folder || target == format!("{folder}/"))
 }
 
-pub(super) fn persisted(plain: &str) -> Vec<Action> {
+pub(super) fn persisted(plain: Plain<'_>) -> Vec<Action> {
     const PLACES: Words = Words(
         "crontab|authorized_keys|authorized keys|launchagents*|launchdaemons*|rc.local|@reboot|autostart|\
         startup folder|login items|currentversion\\run|/etc/cron*|/etc/sudoers*",

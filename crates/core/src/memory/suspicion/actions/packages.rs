@@ -3,11 +3,11 @@
 //! Needs an address: the mere name of an option says nothing.
 
 use super::super::action::{Action, Side, foreign_addresses, host_after, is_well_known, within_sentence};
-use super::super::words::Words;
+use super::super::words::{Plain, Words};
 use crate::text::{clip, clip_start};
 use std::ops::Range;
 
-pub(super) fn foreign_packages(plain: &str) -> Vec<Action> {
+pub(super) fn foreign_packages(plain: Plain<'_>) -> Vec<Action> {
     const SOURCES: Words = Words(
         "--index-url|--extra-index-url|-i http|--index|--registry|set registry|registry=*|registry =|\
         pip_index_url*|pip_extra_index_url*|npm_config_registry*|--find-links|-f http|goproxy*|gem sources|\
@@ -16,13 +16,13 @@ pub(super) fn foreign_packages(plain: &str) -> Vec<Action> {
         espejo*|espelho*|specchio*|spiegel*|зеркал*|镜像|ミラー|미러",
     );
     let is_foreign =
-        |at: &Range<usize>| host_after(plain, at.end, 80).is_some_and(|host| !is_well_known(host));
+        |at: &Range<usize>| host_after(plain.text, at.end, 80).is_some_and(|host| !is_well_known(host));
     let about_packages = |at: &Range<usize>| {
         let near = clip(&plain[at.start - clip_start(&plain[..at.start], 100).len()..], 300);
         PACKAGES.is_in(near)
     };
     let found = SOURCES.find_in(plain).filter(is_foreign).filter(about_packages);
-    found.map(Action::at).chain(installs_from_address(plain)).collect()
+    found.map(Action::at).chain(installs_from_address(plain.text)).collect()
 }
 
 /// `Install … from http://…`: an installer and a plain address in one sentence.

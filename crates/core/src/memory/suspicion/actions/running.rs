@@ -5,12 +5,12 @@
 use super::super::action::{
     Action, Side, each, foreign_addresses, host_after, is_well_known, pairs, within_sentence,
 };
-use super::super::words::Words;
+use super::super::words::{Plain, Words};
 use crate::text::{clip, clip_start};
 use std::ops::Range;
 
-pub(super) fn downloads(plain: &str) -> Vec<Action> {
-    let mut found: Vec<Action> = FETCHERS.find_in(plain).filter_map(|at| piped(plain, at)).collect();
+pub(super) fn downloads(plain: Plain<'_>) -> Vec<Action> {
+    let mut found: Vec<Action> = FETCHERS.find_in(plain).filter_map(|at| piped(plain.text, at)).collect();
     found.extend(each(Words("invoke-expression|iex (|iex("), plain));
     found.extend(
         ["| iex", "|iex"]
@@ -18,13 +18,15 @@ pub(super) fn downloads(plain: &str) -> Vec<Action> {
             .flat_map(|pipe| plain.match_indices(pipe))
             .map(|(at, pipe)| Action::at(at..at + pipe.len())),
     );
-    found.extend(FETCHERS.find_in(plain).filter_map(|at| saved_and_run(plain, at)));
-    found.extend(FETCHED_INLINE.find_in(plain).filter(|at| is_evaluated(plain, at)).map(Action::at));
+    found.extend(FETCHERS.find_in(plain).filter_map(|at| saved_and_run(plain.text, at)));
+    found.extend(FETCHED_INLINE.find_in(plain).filter(|at| is_evaluated(plain.text, at)).map(Action::at));
     found.extend(
-        Words("base64 -d|base64 --decode|base64 -di|xxd -r").find_in(plain).filter_map(|at| piped(plain, at)),
+        Words("base64 -d|base64 --decode|base64 -di|xxd -r")
+            .find_in(plain)
+            .filter_map(|at| piped(plain.text, at)),
     );
     found.extend(pairs(plain, Words("exec(|eval("), Words("://"), 120));
-    found.extend(foreign_addresses(plain).filter_map(|address| run_address(plain, address)));
+    found.extend(foreign_addresses(plain.text).filter_map(|address| run_address(plain.text, address)));
     found
 }
 

@@ -3,13 +3,13 @@
 //! A program that loads its own settings is ordinary: `.env` counts only if its content is to be shown or told.
 
 use super::super::action::{Action, pairs};
-use super::super::words::Words;
+use super::super::words::{Plain, Words};
 use crate::text::{clip, clip_start};
 
-pub(super) fn read_secrets(plain: &str) -> Vec<Action> {
+pub(super) fn read_secrets(plain: Plain<'_>) -> Vec<Action> {
     let mut found = pairs(plain, READ, KEY_FILES, 48);
     found.extend(
-        pairs(plain, TAKE, KEY_FOLDERS, 30).into_iter().filter(|action| !is_plain_file(plain, action)),
+        pairs(plain, TAKE, KEY_FOLDERS, 30).into_iter().filter(|action| !is_plain_file(plain.text, action)),
     );
     found.extend(pairs(plain, DISCLOSE, SECRET_FILES, 60).into_iter().filter(|action| {
         let from = action.range.start - clip_start(&plain[..action.range.start], 60).len();
@@ -18,7 +18,9 @@ pub(super) fn read_secrets(plain: &str) -> Vec<Action> {
     found.extend(pairs(plain, READ, KEYS, 20));
     found.extend(pairs(plain, SHOW, Words("keychain|dump-keychain|printenv`|`env`"), 30));
     found.extend(plain.match_indices("env | sort").map(|(at, _)| Action::at(at..at + 3)));
-    found.extend(pairs(plain, SHOW, ENVIRONMENT, 30).into_iter().filter(|action| !is_example(plain, action)));
+    found.extend(
+        pairs(plain, SHOW, ENVIRONMENT, 30).into_iter().filter(|action| !is_example(plain.text, action)),
+    );
     found
 }
 
