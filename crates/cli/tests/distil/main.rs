@@ -1,6 +1,7 @@
 //! From a transcript to memories: by `tow capture`, by `tow data work` after an import, again and again, killed or not.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
+mod days;
 mod written;
 
 use std::fmt::Write;

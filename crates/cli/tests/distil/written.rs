@@ -31,21 +31,31 @@ pub struct Written {
     session: String,
     folder: PathBuf,
     began: i64,
+    /// Tasks that were created so far.
+    tasks: usize,
+    branch: String,
     pub lines: Vec<Value>,
 }
 
 /// A script's turns as the agent would have written them.
 pub fn written(shape: Shape, session: &str, (folder, script): (&Path, &str)) -> Written {
+    written_on("main", shape, session, (folder, script))
+}
+
+/// The same, with this branch checked out.
+pub fn written_on(branch: &str, shape: Shape, session: &str, (folder, script): (&Path, &str)) -> Written {
     let mut all = Written {
         shape,
         session: session.to_owned(),
         folder: folder.to_owned(),
         began: BEGAN,
+        tasks: 0,
+        branch: branch.to_owned(),
         lines: vec![],
     };
     if shape == Shape::Codex {
         let meta = json!({"session_id": session, "id": session, "cwd": folder, "source": "cli",
-            "thread_source": "user", "history_mode": "paginated"});
+            "thread_source": "user", "history_mode": "paginated", "git": {"branch": branch}});
         all.line(json!({"type": "session_meta", "payload": meta}));
     }
     for part in format!("\n{script}").split("\n== ").skip(1) {
@@ -101,6 +111,13 @@ impl Written {
             "searched" => self.called(("Grep", "grep_files"), json!({"pattern": rest})),
             "fetched" => self.called(("WebFetch", "web_search"), json!({"url": rest, "type": "open_page"})),
             "changed" => self.changed(&path),
+            "todo" | "plan" => self.planned(text),
+            "tasks" => text.lines().for_each(|line| self.task_created(line.trim_start_matches("create "))),
+            "task" => {
+                let (id, status) = rest.split_once(' ').unwrap();
+                let said = format!("Updated task #{id} status");
+                self.tool("TaskUpdate", &json!({"taskId": id, "status": status}), (&said, true));
+            }
             "turn" | "folder" | "committed" | "stopped" => {}
             other => assert_eq!(other, "", "no such step"),
         }
@@ -159,6 +176,36 @@ impl Written {
         }
     }
 
+    /// The whole list, as each client writes it.
+    fn planned(&mut self, text: &str) {
+        let items = text.lines().map(|line| {
+            let (mark, text) = line.split_at(4);
+            let status = match mark {
+                "[x] " => "completed",
+                "[>] " => "in_progress",
+                _ => "pending",
+            };
+            match self.shape {
+                Shape::Claude => json!({"content": text, "status": status, "activeForm": text}),
+                Shape::Codex => json!({"step": text, "status": status}),
+            }
+        });
+        let items: Vec<Value> = items.collect();
+        match self.shape {
+            Shape::Claude => {
+                self.tool("TodoWrite", &json!({"todos": items}), ("Todos have been modified", true))
+            }
+            Shape::Codex => self.tool("update_plan", &json!({"plan": items}), ("Plan updated", true)),
+        }
+    }
+
+    fn task_created(&mut self, subject: &str) {
+        self.tasks += 1;
+        let said = format!("Task #{} created successfully: {subject}", self.tasks);
+        let input = json!({"subject": subject, "description": subject, "activeForm": subject});
+        self.tool("TaskCreate", &input, (&said, true));
+    }
+
     fn tool(&mut self, name: &str, input: &Value, (output, is_done): (&str, bool)) {
         let call = format!("call_{}_{}", self.session, self.lines.len());
         match self.shape {
@@ -187,6 +234,7 @@ impl Written {
         entry["uuid"] = json!(format!("{}-{}", self.session, self.lines.len()));
         entry["sessionId"] = json!(self.session);
         entry["cwd"] = json!(self.folder);
+        entry["gitBranch"] = json!(self.branch);
         entry["isSidechain"] = json!(false);
         self.line(entry);
     }
