@@ -11,6 +11,7 @@ pub mod claude;
 pub mod codex;
 mod files;
 mod json;
+mod plan;
 pub mod plugin;
 mod reader;
 mod rewind;

@@ -8,6 +8,7 @@ use towline_core::compose::{
 };
 use towline_core::event::PromptOrigin;
 use towline_core::id::SessionKey;
+use towline_core::work::WorkState;
 use towline_testkit::{Claude, Codex, Daemon, Model, TestEnv};
 
 const CODEX: Codex = Codex::V0_166_0;
@@ -38,6 +39,7 @@ fn composed(words: &str, budget: ContextBudget) -> String {
         older: vec![],
         answer_heard: None,
         handoff: None,
+        work: WorkState::default(),
         away: None,
         summary: None,
     };

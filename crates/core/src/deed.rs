@@ -2,7 +2,9 @@
 //!
 //! Contains no vendor's tool names and runs nothing: an action is derived from the call, a commit from `git`'s output.
 
+use crate::line::command::commit_subject;
 use crate::text::{clip, clip_start, distinct_by};
+use crate::work::PlanChange;
 use std::borrow::Cow;
 
 /// The effect of a tool call; borrows from the call.
@@ -24,8 +26,8 @@ pub enum ToolAction<'a> {
     Delegated { task: Cow<'a, str> },
     /// A question to the user.
     Asked { question: Cow<'a, str> },
-    /// A change of the agent's own task list.
-    Planned,
+    /// A change of the agent's own to-do list.
+    Planned(PlanChange<'a>),
     /// Any tool that is not known.
     Other,
 }
@@ -52,7 +54,7 @@ impl ToolAction<'_> {
             ToolAction::Fetched { address } => ToolAction::Fetched { address: own(address) },
             ToolAction::Delegated { task } => ToolAction::Delegated { task: own(task) },
             ToolAction::Asked { question } => ToolAction::Asked { question: own(question) },
-            ToolAction::Planned => ToolAction::Planned,
+            ToolAction::Planned(change) => ToolAction::Planned(change.into_owned()),
             ToolAction::Other => ToolAction::Other,
         }
     }
@@ -77,6 +79,15 @@ pub fn commits_of(command: &str, output: &str) -> Vec<Commit> {
 pub(crate) fn printed_commits(output: &str) -> Vec<Commit> {
     let lines = ends(output, WINDOW).into_iter().flat_map(str::lines);
     distinct_by(lines.filter_map(parse_commit), |known, commit| known.hash == commit.hash)
+}
+
+/// The commit of a `git commit -m SUBJECT` that printed nothing; its hash is unknown.
+pub(crate) fn quiet_commit(command: &str, output: &str) -> Option<Commit> {
+    if !makes_commits(command) || !printed_commits(output).is_empty() {
+        return None;
+    }
+    let subject = commit_subject(command)?;
+    Some(Commit { hash: String::new(), subject })
 }
 
 /// Whether a command contains a git subcommand that prints its commits.
@@ -156,6 +167,20 @@ mod tests {
         check("cat log", "[main 1a2b3c4] Subject", &[]);
         check("git commit -m x", "[info 12 files] checked\n[1/3 abcd] \n[ 1a2b3c4] x\n[main 1a2b3c4]", &[]);
         check("git log", "[main 1a2b3c4] Subject", &[]);
+    }
+
+    #[test]
+    fn a_quiet_commit_has_its_subject_in_the_command() {
+        let subject = |command: &str| quiet_commit(command, "").map(|commit| commit.subject);
+        let said = |text: &str| Some(text.to_owned());
+        assert_eq!(subject("git commit -q -m \"Send the digests\""), said("Send the digests"));
+        assert_eq!(subject("git add -A && git commit -qam 'fix(a): b c' && git push"), said("fix(a): b c"));
+        let here = "git commit -q -m \"$(cat <<'EOF'\nWait for it\n\nLong text.\nEOF\n)\"";
+        assert_eq!(subject(here), said("Wait for it"));
+        for none in ["git commit -q", "git log -m x", "echo -m x", "git commit -qF message.txt"] {
+            assert_eq!(subject(none), None, "{none}");
+        }
+        assert_eq!(quiet_commit("git commit -m x", "[main 1a2b3c4] x"), None, "git has printed it");
     }
 
     #[test]

@@ -45,6 +45,7 @@ pub mod typing;
 pub mod usage;
 pub mod waking;
 pub mod when;
+pub mod work;
 
 /// Whether serde may leave a field out.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -14,7 +14,7 @@ use crate::deed::{ToolAction, makes_commits, printed_commits};
 use crate::event::{PromptOrigin, ToolOutcome};
 use crate::piece::StopReason;
 use command::last_two;
-use runs::Runs;
+use runs::{CommandRun, Runs};
 use said::LastAnswer;
 use serde::{Deserialize, Serialize};
 use words::{TextLimit, gist, plain};
@@ -102,7 +102,8 @@ impl TurnDigest {
                 gist(prompt, ASKED)
             }
         };
-        let asked = if asked.is_empty() { "no words".to_owned() } else { asked };
+        // A thumb up says nothing, too.
+        let asked = if asked.contains(char::is_alphanumeric) { asked } else { "no words".to_owned() };
         TurnDigest { asked, ..TurnDigest::default() }
     }
 
@@ -131,23 +132,34 @@ impl TurnDigest {
             ToolAction::Fetched { address } => self.fetched.add(&plain(address, SAMPLE)),
             ToolAction::Delegated { task } => self.delegated.add(&gist(task, SAMPLE)),
             ToolAction::Asked { question } => self.questions.add(&gist(question, SAMPLE)),
-            ToolAction::Planned => {}
+            ToolAction::Planned(_) => {}
             ToolAction::Other => self.other = self.other.saturating_add(1),
         }
     }
 
     /// Records a call's result. Results may come late, out of order, or never.
     pub fn add_result(&mut self, call: u64, outcome: ToolOutcome, output: &str) {
+        self.record_result(call, outcome, output);
+    }
+
+    /// The same; returns the run if the call was a command.
+    pub(crate) fn record_result(
+        &mut self,
+        call: u64,
+        outcome: ToolOutcome,
+        output: &str,
+    ) -> Option<&CommandRun> {
         let call = short_id(call);
-        let Some(index) = self.open.iter().position(|(open, _)| *open == call) else { return };
+        let index = self.open.iter().position(|(open, _)| *open == call)?;
         match self.open.remove(index).1 {
-            PendingResult::Run(run) => self.runs.record_result(run, outcome, output),
+            PendingResult::Run(run) => return self.runs.record_result(run, outcome, output),
             PendingResult::Commit(run) => self.committed(run, outcome, output),
             PendingResult::Read(_) | PendingResult::Change(_) if outcome == ToolOutcome::Done => {}
             PendingResult::Read(key) => self.read.take_back(&[key]),
             PendingResult::Change(keys) => self.changed.take_back(&keys),
-            PendingResult::Wait => self.runs.record_output(outcome, output),
+            PendingResult::Wait => return self.runs.record_output(outcome, output),
         }
+        None
     }
 
     /// Records text of the agent; only the last one counts.

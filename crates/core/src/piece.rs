@@ -29,7 +29,13 @@ pub struct TranscriptPiece<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PieceContent<'a> {
     /// The session of the file; once per file, before all other pieces.
-    Opened { session: Cow<'a, str>, folder: Option<Cow<'a, str>>, base: Option<ForkBase<'a>> },
+    Opened {
+        session: Cow<'a, str>,
+        folder: Option<Cow<'a, str>>,
+        /// The branch that was checked out when it began.
+        branch: Option<Cow<'a, str>>,
+        base: Option<ForkBase<'a>>,
+    },
     /// Begins a turn, or steers the running one. A subagent's prompts come from its agent, never from the user.
     Prompt { text: Cow<'a, str>, origin: PromptOrigin },
     /// Text of the agent.

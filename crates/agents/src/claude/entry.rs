@@ -19,6 +19,7 @@ pub(super) struct TranscriptEntry<'a> {
     pub agent_id: OptText<'a>,
     pub prompt_id: OptText<'a>,
     pub cwd: OptText<'a>,
+    pub git_branch: OptText<'a>,
     pub timestamp: OptText<'a>,
     /// The source of a user's prompt; absent in text that the client writes in the user's name.
     pub prompt_source: OptText<'a>,

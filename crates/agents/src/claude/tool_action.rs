@@ -3,7 +3,9 @@
 //! Never guesses about tools that are not listed here: MCP tools do not declare what they do.
 
 use crate::call::{find_string_at_any_depth, text};
+use crate::plan::{replaced, updated};
 use towline_core::deed::ToolAction;
+use towline_core::work::PlanChange;
 
 pub(crate) fn tool_action<'a>(tool: &str, input: &'a str) -> ToolAction<'a> {
     known(tool, input).unwrap_or(ToolAction::Other)
@@ -27,8 +29,12 @@ fn known<'a>(tool: &str, input: &'a str) -> Option<ToolAction<'a>> {
         "WebFetch" => ToolAction::Fetched { address: given(&["url"])? },
         "Task" | "Agent" => ToolAction::Delegated { task: given(&["description", "prompt"])? },
         "AskUserQuestion" => ToolAction::Asked { question: find_string_at_any_depth(input, "question")? },
-        "TodoWrite" | "TodoRead" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet" | "EnterPlanMode"
-        | "ExitPlanMode" => ToolAction::Planned,
+        "TodoWrite" => ToolAction::Planned(replaced(input, "todos", "content")),
+        "TaskCreate" => ToolAction::Planned(PlanChange::Added(given(&["subject"])?)),
+        "TaskUpdate" => ToolAction::Planned(updated(input, "taskId", "subject")),
+        "TodoRead" | "TaskList" | "TaskGet" | "EnterPlanMode" | "ExitPlanMode" => {
+            ToolAction::Planned(PlanChange::None)
+        }
         _ => return None,
     })
 }
@@ -37,6 +43,7 @@ fn known<'a>(tool: &str, input: &'a str) -> Option<ToolAction<'a>> {
 mod tests {
     use super::*;
     use std::borrow::Cow;
+    use towline_core::work::PlanStatus;
 
     #[track_caller]
     fn check(tool: &str, input: &str, expected: &ToolAction<'_>) {
@@ -80,8 +87,15 @@ mod tests {
         check("Agent", r#"{"prompt":"long"}"#, &ToolAction::Delegated { task: "long".into() });
         let question = r#"{"questions":[{"header":"h","question":"Which one?"}]}"#;
         check("AskUserQuestion", question, &ToolAction::Asked { question: "Which one?".into() });
-        check("TodoWrite", r#"{"todos":[]}"#, &ToolAction::Planned);
-        check("TaskUpdate", "{}", &ToolAction::Planned);
+        let todos = r#"{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"pending"}]}"#;
+        let list = vec![("a".into(), PlanStatus::Done), ("b".into(), PlanStatus::Open)];
+        check("TodoWrite", todos, &ToolAction::Planned(PlanChange::Replaced(list)));
+        check("TodoWrite", r#"{"todos":[{"conte"#, &ToolAction::Planned(PlanChange::None));
+        check("TaskUpdate", "{}", &ToolAction::Planned(PlanChange::None));
+        let change = PlanChange::Updated { id: "2".into(), text: None, status: Some(PlanStatus::InProgress) };
+        check("TaskUpdate", r#"{"taskId":"2","status":"in_progress"}"#, &ToolAction::Planned(change));
+        let added = ToolAction::Planned(PlanChange::Added("paint".into()));
+        check("TaskCreate", r#"{"description":"the mast","subject":"paint"}"#, &added);
         check("mcp__files__read", r#"{"file_path":"/p/a.rs"}"#, &ToolAction::Other);
     }
 

@@ -105,8 +105,9 @@ impl TranscriptState {
     fn open<'a>(&mut self, entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Found<'a>) {
         if let (false, Some(session), Some(folder)) = (self.is_opened, &entry.session_id.0, &entry.cwd.0) {
             self.is_opened = true;
-            let opened =
-                PieceContent::Opened { session: session.clone(), folder: Some(folder.clone()), base: None };
+            let (session, folder, branch) =
+                (session.clone(), Some(folder.clone()), entry.git_branch.0.clone());
+            let opened = PieceContent::Opened { session, folder, branch, base: None };
             found.push(head.part("opened", opened));
         }
     }

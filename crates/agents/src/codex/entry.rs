@@ -25,6 +25,7 @@ pub(super) struct SessionMeta<'a> {
     pub id: OptText<'a>,
     pub session_id: OptText<'a>,
     pub cwd: OptText<'a>,
+    pub git: RawValue<'a>,
     pub forked_from_id: OptText<'a>,
     pub forked_from_ordinal_exclusive: RawValue<'a>,
     pub history_base: RawValue<'a>,

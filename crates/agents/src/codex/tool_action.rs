@@ -4,6 +4,7 @@
 //! Never interprets shell commands or scripts any further.
 
 use crate::call::{find_string_at_any_depth, own, text, texts};
+use crate::plan::replaced;
 use std::borrow::Cow;
 use towline_core::deed::ToolAction;
 
@@ -26,7 +27,7 @@ fn known<'a>(tool: &str, input: &'a str) -> Option<ToolAction<'a>> {
         "write_stdin" => ToolAction::Waited,
         "apply_patch" if input.starts_with('{') => patched(given(&["input", "patch", "command"])?)?,
         "apply_patch" => patched(Cow::Borrowed(input))?,
-        "update_plan" => ToolAction::Planned,
+        "update_plan" => ToolAction::Planned(replaced(input, "plan", "step")),
         "view_image" | "list_dir" | "read_file" => {
             ToolAction::Read { path: given(&["path", "file_path", "dir_path"])? }
         }
@@ -100,6 +101,7 @@ fn searched(input: &str) -> Option<ToolAction<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use towline_core::work::{PlanChange, PlanStatus};
 
     #[track_caller]
     fn check(tool: &str, input: &str, expected: &ToolAction<'_>) {
@@ -146,7 +148,9 @@ mod tests {
     #[test]
     fn other_tools_map_to_their_actions() {
         check("write_stdin", r#"{"chars":"","session_id":1}"#, &ToolAction::Waited);
-        check("update_plan", r#"{"plan":[]}"#, &ToolAction::Planned);
+        let plan = r#"{"explanation":"e","plan":[{"status":"in_progress","step":"one"}]}"#;
+        let list = vec![("one".into(), PlanStatus::InProgress)];
+        check("update_plan", plan, &ToolAction::Planned(PlanChange::Replaced(list)));
         check("view_image", r#"{"path":"dot.png"}"#, &ToolAction::Read { path: "dot.png".into() });
         check(
             "web_search",

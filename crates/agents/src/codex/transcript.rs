@@ -112,8 +112,9 @@ impl RolloutState {
         let head = EntryHead { id, ..self.head(place, &OptText(None)) };
         let (base, reverted) = history(&meta);
         let session = meta.session_id.0.unwrap_or_else(|| head.id.clone());
+        let (folder, branch) = (meta.cwd.0, meta.git.get("branch").text());
         found.push(
-            head.part(format!("opened@{place}"), PieceContent::Opened { session, folder: meta.cwd.0, base }),
+            head.part(format!("opened@{place}"), PieceContent::Opened { session, folder, branch, base }),
         );
         let reverted =
             reverted.map(|from| head.part(format!("reverted@{place}"), PieceContent::Reverted { from }));

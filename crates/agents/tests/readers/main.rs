@@ -73,12 +73,13 @@ fn start(text: &str) -> String {
 
 fn said(what: &PieceContent<'_>, short: &mut Short) -> String {
     match what {
-        PieceContent::Opened { session, folder, base } => {
+        PieceContent::Opened { session, folder, branch, base } => {
             let folder = folder.as_deref().unwrap_or("-");
+            let branch = branch.as_ref().map(|branch| format!(" on {branch}")).unwrap_or_default();
             let base = base
                 .as_ref()
                 .map(|base| format!(" after {} before {}", short.id(&base.session), base.before));
-            format!("opened {} in {folder}{}", short.id(session), base.unwrap_or_default())
+            format!("opened {} in {folder}{branch}{}", short.id(session), base.unwrap_or_default())
         }
         PieceContent::Prompt { text, origin } => format!("PROMPT {origin:?}: {}", start(text)),
         PieceContent::Answer { text } => format!("ANSWER {}", start(text)),

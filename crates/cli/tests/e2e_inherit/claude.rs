@@ -23,6 +23,16 @@ fn tl_12_what_was_done_before_a_clear_reaches_an_older_model_too() {
 }
 
 #[test]
+fn the_next_open_item_of_a_to_do_list_is_in_the_first_request_after_a_clear_in_2_1_197() {
+    scenes::cleared_within_a_list(OLDER);
+}
+
+#[test]
+fn the_next_open_item_of_a_to_do_list_is_in_the_first_request_after_a_clear_in_2_1_325() {
+    scenes::cleared_within_a_list_with_an_older_model(NEWER);
+}
+
+#[test]
 fn a_private_turn_is_neither_kept_nor_given_to_the_next_session_in_2_1_325() {
     scenes::private(NEWER);
 }

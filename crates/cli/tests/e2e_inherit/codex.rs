@@ -19,6 +19,11 @@ fn tl_12_what_was_done_before_a_clear_reaches_the_model_with_the_next_prompt_onc
 }
 
 #[test]
+fn the_next_open_item_of_a_to_do_list_is_in_the_first_request_after_a_clear_in_codex() {
+    scenes::cleared_within_a_list(ALONE);
+}
+
+#[test]
 fn a_private_turn_is_neither_kept_nor_given_to_the_next_session_in_codex() {
     scenes::private(ALONE);
 }

@@ -82,6 +82,28 @@ impl Client {
         }
     }
 
+    /// A to-do list of three items, the first done and the second begun.
+    pub fn plans(self, [done, begun, open]: [&str; 3]) -> Vec<Step> {
+        match self {
+            Client::Claude(_) => {
+                let create = |subject: &str| {
+                    let task = json!({"subject": subject, "description": subject, "activeForm": subject});
+                    Step::tool("TaskCreate", task)
+                };
+                let update = |id: &str, status: &str| {
+                    Step::tool("TaskUpdate", json!({"taskId": id, "status": status}))
+                };
+                let updates = [update("1", "completed"), update("2", "in_progress")];
+                [done, begun, open].map(create).into_iter().chain(updates).collect()
+            }
+            Client::Codex(_) => {
+                let step = |step: &str, status: &str| json!({"step": step, "status": status});
+                let plan = [step(done, "completed"), step(begun, "in_progress"), step(open, "pending")];
+                vec![Step::tool("update_plan", json!({"plan": plan}))]
+            }
+        }
+    }
+
     fn seed(self, env: &TestEnv, model: &Model) {
         match self {
             Client::Claude(claude) => claude.seed(env),

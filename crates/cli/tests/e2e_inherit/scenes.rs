@@ -44,6 +44,30 @@ fn cleared_at(desk: &Desk, client: Client) {
     kept::check_heir(desk, &["what was I doing?", "and what else?"]);
 }
 
+/// Cleared in the middle of a to-do list: the heir's first request names the next open item, once.
+pub fn cleared_within_a_list(client: Client) {
+    cleared_within_a_list_at(&Desk::with(&[client]), client);
+}
+
+/// The same with a model that the client still gives its tools for tasks.
+pub fn cleared_within_a_list_with_an_older_model(client: Client) {
+    let desk = Desk::with(&[client]);
+    Claude::edit_settings(&desk.env, |settings| settings["model"] = json!("claude-sonnet-4-5"));
+    cleared_within_a_list_at(&desk, client);
+}
+
+fn cleared_within_a_list_at(desk: &Desk, client: Client) {
+    let seat = desk.sit(client);
+    let plan = client.plans(["sand the mast", "oil the mast", "varnish the mast"]);
+    seat.ask("first plan the mast", plan, "planned mast: three things");
+    seat.clear();
+    let text = given_once(&seat.ask("what is next?", [], "oiling: yes"));
+    let list = "(1 of 3 done), open items:\n- oil the mast (in progress)\n- varnish the mast\n";
+    holds_all(&text, &[list]);
+    assert_eq!(text.matches("oil the mast").count(), 1, "{text}");
+    assert!(!text.contains("sand the mast"), "what is done is not to do: {text}");
+}
+
 /// A private turn between two others: no byte of it is kept, and no request of the next session holds any.
 pub fn private(client: Client) {
     let desk = Desk::with(&[client]);

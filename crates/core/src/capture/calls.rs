@@ -5,6 +5,7 @@
 use crate::deed::{ToolAction, makes_commits};
 use crate::id::IdHash;
 use crate::text::clip;
+use crate::work::PlanChange;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -25,19 +26,25 @@ pub(super) struct PendingCall {
     /// The command, if it may create a commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commits: Option<String>,
+    /// The item that it adds to the to-do list, if its result names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adds: Option<String>,
 }
 
 impl PendingCall {
     /// A call with only its tool recorded.
     pub fn tool_only(mark: IdHash, turn: Option<IdHash>, tool: &str) -> Self {
-        Self { mark, turn, tool: clip(tool, MAX_TOOL_BYTES).to_owned(), is_excluded: false, commits: None }
+        let tool = clip(tool, MAX_TOOL_BYTES).to_owned();
+        Self { mark, turn, tool, is_excluded: false, commits: None, adds: None }
     }
 
     pub fn new(mark: IdHash, turn: Option<IdHash>, tool: &str, deed: &ToolAction<'_>) -> Self {
         let command = if let ToolAction::Ran { command } = deed { Some(command) } else { None };
         let commits = command.filter(|command| makes_commits(command));
         let commits = commits.map(|command| clip(command, MAX_COMMAND_BYTES).to_owned());
-        Self { commits, ..Self::tool_only(mark, turn, tool) }
+        let added = if let ToolAction::Planned(PlanChange::Added(text)) = deed { Some(text) } else { None };
+        let adds = added.map(|text| clip(text, MAX_COMMAND_BYTES).to_owned());
+        Self { commits, adds, ..Self::tool_only(mark, turn, tool) }
     }
 }
 

@@ -17,10 +17,14 @@ use crate::event::{PromptOrigin, ToolOutcome};
 use crate::forget::{ForgottenParts, PieceSource};
 use crate::id::{IdHash, SubagentId};
 use crate::line::TurnDigest;
+use crate::line::command::RunPurpose;
+use crate::line::runs::{CommandRun, RunOutcome};
+use crate::memory::distil::error_line;
 use crate::piece::{PieceContent, StopReason, TranscriptPiece};
 use crate::redact::{HIDDEN, is_wholly_private, redact};
 use crate::text::{CleanText, SecretPolicy, TextPolicy};
 use crate::time::Timestamp;
+use crate::work::{FailingRun, WorkState};
 use calls::{PendingCall, PendingCalls};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -69,6 +73,8 @@ pub struct CaptureState {
     turn: Option<TurnInProgress>,
     calls: PendingCalls,
     privacy: FilePrivacy,
+    #[serde(skip_serializing_if = "WorkState::is_empty")]
+    work: WorkState,
 }
 
 /// The known private turns when a piece is read.
@@ -133,6 +139,11 @@ impl CaptureState {
         } else {
             self.keep(piece, rules, rows);
         }
+    }
+
+    /// The state of the session's work as of the last piece.
+    pub fn work(&self) -> &WorkState {
+        &self.work
     }
 
     pub fn has_turn(&self) -> bool {
@@ -241,14 +252,18 @@ impl CaptureState {
         let pos = CapturedPosition::of(&piece, self.turn.as_ref().map(|turn| turn.mark));
         let caps = rules.caps;
         match piece.what {
-            PieceContent::Opened { session, folder, base } => {
-                rows.push(CapturedRow::Opened { session, folder, base })
+            PieceContent::Opened { session, folder, branch, base } => {
+                let branch = branch.filter(|branch| is_branch(branch));
+                rows.push(CapturedRow::Opened { session, folder, branch, base });
             }
             PieceContent::Usage { message, model, tokens } => {
                 let CapturedPosition { turn, at, subagent, .. } = pos;
                 rows.push(CapturedRow::Usage(UsageRow { turn, message, model, tokens, at, subagent }));
             }
-            PieceContent::Reverted { from } => rows.push(CapturedRow::Reverted { from, at: piece.at }),
+            PieceContent::Reverted { from } => {
+                self.work.revert(from);
+                rows.push(CapturedRow::Reverted { from, at: piece.at });
+            }
             PieceContent::Answer { text } if pos.subagent.is_none() => self.answer(&pos, text, rules, rows),
             PieceContent::ToolCall { call, tool, input } => self.call(pos, &call, tool, input, rules, rows),
             PieceContent::ToolResult { call, output, outcome } => {
@@ -318,6 +333,9 @@ impl CaptureState {
             if !is_excluded {
                 turn.digest.add_call(mark.0.cast_unsigned(), &deed);
             }
+            if let (false, ToolAction::Planned(change)) = (is_excluded, &deed) {
+                self.work.change_plan(change, pos.place);
+            }
         }
         if is_excluded {
             return;
@@ -353,7 +371,15 @@ impl CaptureState {
             && Some(running.mark) == turn
         {
             running.failures += u32::from(outcome != ToolOutcome::Done);
-            running.digest.add_result(mark.0.cast_unsigned(), outcome, output.as_str());
+            let run = running.digest.record_result(mark.0.cast_unsigned(), outcome, output.as_str());
+            if let Some(run) = run.filter(|run| run.purpose >= RunPurpose::Build) {
+                record_trial(&mut self.work, run, output.as_str(), pos.place);
+            }
+            if let (ToolOutcome::Done, Some(text)) =
+                (outcome, call.as_ref().and_then(|call| call.adds.as_ref()))
+            {
+                self.work.add_item(text, output.as_str(), pos.place);
+            }
         }
         let command = call.as_ref().and_then(|call| call.commits.as_deref());
         let commits = command.map(|command| commits_of(command, output.as_str())).unwrap_or_default();
@@ -383,6 +409,19 @@ impl CaptureState {
             turn.digest.stopped(how);
         }
         rows.extend(pos.detail_row(DetailKind::Note, words));
+    }
+}
+
+/// Records the outcome of a test or build in the state of the work.
+fn record_trial(work: &mut WorkState, run: &CommandRun, output: &str, place: u64) {
+    match run.came {
+        Some(RunOutcome::Failed) => {
+            // Clipping and joining may have formed a secret, as in the line.
+            let error = error_line(output).map(|error| redact(&error).into_owned());
+            work.failed(FailingRun { command: run.what.clone(), tests: run.tests, error }, place);
+        }
+        Some(RunOutcome::Passed) => work.passed(&run.what, place),
+        Some(RunOutcome::Interrupted | RunOutcome::Running) | None => {}
     }
 }
 
@@ -428,6 +467,12 @@ impl<'a> CapturedPosition<'a> {
 /// Context that Towline itself gave to the session is stored already.
 fn strip_fenced(text: Cow<'_, str>) -> Cow<'_, str> {
     if text.contains(fence::OPEN) { Cow::Owned(fence::strip_fenced(&text).into_owned()) } else { text }
+}
+
+/// Whether a client's text names a branch; a detached head has none.
+fn is_branch(text: &str) -> bool {
+    const MAX_BRANCH_BYTES: usize = 250;
+    !text.trim().is_empty() && text != "HEAD" && text.len() <= MAX_BRANCH_BYTES
 }
 
 /// Longer strings are not paths.

@@ -13,7 +13,12 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, PartialEq)]
 pub enum CapturedRow<'a> {
     /// The session that the file belongs to: the first row of a file.
-    Opened { session: Cow<'a, str>, folder: Option<Cow<'a, str>>, base: Option<ForkBase<'a>> },
+    Opened {
+        session: Cow<'a, str>,
+        folder: Option<Cow<'a, str>>,
+        branch: Option<Cow<'a, str>>,
+        base: Option<ForkBase<'a>>,
+    },
     /// Begins a turn; the rows after it belong to it.
     Turn(TurnStart<'a>),
     /// A message of the user or the agent.

@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::piece::TokenCounts;
+use crate::work::{PlanChange, PlanStatus};
 
 const CAPS: CaptureLimits = CaptureLimits { body: 400, input: 200, output: 200, thinking: 200, note: 200 };
 
@@ -12,6 +13,11 @@ fn read_path<'i>(_tool: &str, input: &'i str) -> ToolAction<'i> {
         Some(("read", path)) => ToolAction::Read { path: path.into() },
         Some(("edit", path)) => ToolAction::Changed { paths: vec![path.into()] },
         Some(("run", command)) => ToolAction::Ran { command: command.into() },
+        Some(("add", text)) => ToolAction::Planned(PlanChange::Added(text.into())),
+        Some(("finish", id)) => {
+            let status = Some(PlanStatus::Done);
+            ToolAction::Planned(PlanChange::Updated { id: id.into(), text: None, status })
+        }
         Some(_) | None => ToolAction::Other,
     }
 }
@@ -334,4 +340,52 @@ fn a_piece_that_was_forgotten_leaves_its_turn_as_it_is() {
     let (found, remembered) = gathered(pieces, forgotten.of(&session, &[]));
     assert_eq!(described(&found), ["p1 begins", "p1 output Bash: done", "p1 agent: said", "p1 settled 0/0 "]);
     assert!(!remembered.contains("zephyr"), "{remembered}");
+}
+
+/// The open items and what fails, after these pieces.
+fn work_after(pieces: Vec<(&str, PieceContent<'_>)>) -> (Vec<String>, Vec<String>) {
+    let state: CaptureState = serde_json::from_str(&gathered(pieces, None).1).unwrap();
+    let open = state.work().open_items().map(|item| item.text.clone()).collect();
+    (open, state.work().failing().iter().map(FailingRun::describe).collect())
+}
+
+#[test]
+fn the_to_do_list_and_what_fails_are_kept_as_of_the_last_piece() {
+    let failed = |call: &'static str, output: &'static str| PieceContent::ToolResult {
+        call: call.into(),
+        output: output.into(),
+        outcome: ToolOutcome::Failed,
+    };
+    let begun = || {
+        vec![
+            ("p1", prompt("plan it")),
+            ("c1", call("1", "Task", "add paint the mast")),
+            ("r1", result("1", "Task #1 created successfully: paint the mast")),
+            (
+                "c2",
+                call("2", "Task", "add use AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEYS"),
+            ),
+            ("r2", result("2", "Task #2 created successfully")),
+            ("c3", call("3", "Task", "add never")),
+            ("r3", failed("3", "No such tool: #3")),
+            ("helper1", call("4", "Task", "finish 2")),
+            ("c5", call("5", "Shell", "run cargo test")),
+            ("r5", failed("5", "error: it broke\ntest result: FAILED. 2 passed; 1 failed")),
+            ("p2", prompt("go on")),
+        ]
+    };
+    let (open, failing) = work_after(begun());
+    assert_eq!(open.len(), 2, "{open:?}");
+    assert!(!open[1].contains("wJalrXUtnFEMIK7MDENG"), "{open:?}");
+    assert_eq!(failing, ["`cargo test`: 1 of 3 failed (error: it broke)"]);
+    let mut ended = begun();
+    ended.extend([
+        ("c6", call("6", "Task", "finish 1")),
+        ("c7", call("7", "Shell", "run cargo test")),
+        ("r7", result("7", "test result: ok. 3 passed; 0 failed")),
+    ]);
+    let (open, failing) = work_after(ended.clone());
+    assert_eq!((open.len(), failing.len()), (1, 0), "{open:?} {failing:?}");
+    ended.push(("back", PieceContent::Reverted { from: 11 }));
+    assert_eq!(work_after(ended), (vec![], vec![]), "the state before what was taken back is unknown");
 }

@@ -38,6 +38,17 @@ pub fn is_small_talk(text: &str) -> bool {
         && text.split(ends_sentence).all(|part| is_filler(part) || part.split_whitespace().all(is_small_word))
 }
 
+/// Whether a prompt only greets: it says nothing about the work, and the next prompt will.
+pub fn is_greeting(text: &str) -> bool {
+    const WORDS: Phrases = Phrases(
+        "hi|hello|hey|hallo|moin|servus|hola|bonjour|salut|good|morning|afternoon|evening|guten|morgen|tag|abend|\
+        buenos|buenas|días|tardes|there|all|again|こんにちは|おはよう|おはようございます|こんばんは|你好|您好|早上好",
+    );
+    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let mut words = text.split_whitespace().map(bare).filter(|word| !word.is_empty()).peekable();
+    text.len() <= MAX_SMALL_TALK_BYTES && words.peek().is_some() && words.all(|word| WORDS.contains(&word))
+}
+
 fn is_small_word(word: &str) -> bool {
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     (bare.is_ascii() && bare.len() <= 1) || SMALL_WORDS.contains(&bare)
@@ -140,6 +151,16 @@ mod tests {
             "push",
         ] {
             assert!(!is_small_talk(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_greeting_says_nothing_about_the_work() {
+        for text in ["hi", "Good morning!", "Guten Morgen", "Hola, buenos días", "你好"] {
+            assert!(is_greeting(text), "{text}");
+        }
+        for text in ["", "go on", "hi, fix the tests", "yes", "👍", "good"] {
+            assert_eq!(is_greeting(text), text == "good", "{text}");
         }
     }
 

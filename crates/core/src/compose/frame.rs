@@ -9,7 +9,7 @@ use super::directive::Directive;
 use super::material::{ComposeInput, MemorySection, PastSession, RemoteMachine};
 use super::opening::Opening;
 use super::section::{ComposedContext, ContextDraft, MAX_CLOCK_CHARS, MAX_NAME_CHARS};
-use super::{chain, handoff, lines, remembered, turns};
+use super::{chain, handoff, lines, remembered, state, turns};
 
 /// The text for a session that continues another session's work.
 pub fn continued_session(
@@ -29,7 +29,9 @@ pub fn continued_session(
     let opening = Opening::of(past, chain).without(|first| anchor.quotes(first.turn) || is_task(first));
     let opening_room = room.share(1, 6);
     let anchor_section = anchor.section();
-    let room = room.of(room.limit() - opening.section(program, opening_room).size - anchor_section.size);
+    let state = state::section(past, room.share(1, 6));
+    let used = opening.section(program, opening_room).size + anchor_section.size + state.size;
+    let room = room.of(room.limit() - used);
     let summary = handoff::summary(past, program, room.share(2, 5));
     let room = room.of(room.limit() - summary.size);
     let memory_size = remembered::section(beside, room.share(3, 10)).size;
@@ -40,7 +42,8 @@ pub fn continued_session(
     let (whole, first) =
         turns::section(past, &anchor, program, room.of(room.limit().saturating_sub(kept_size + lines_size)));
     let opening = opening.without(|own| turns::gives_whole(&whole, &past.turns[first..], own.turn));
-    for section in [handed_over, opening.section(program, opening_room), anchor_section, summary, whole] {
+    let opening = opening.section(program, opening_room);
+    for section in [handed_over, opening, anchor_section, state, summary, whole] {
         draft.push(section);
     }
     draft.push(lines::section(past, first, program, room.of(draft.room().limit() - kept_size)));

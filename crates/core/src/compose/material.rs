@@ -7,6 +7,7 @@ use crate::event::PromptOrigin;
 use crate::id::SessionKey;
 use crate::memory::SummaryDraft;
 use crate::piece::StopReason;
+use crate::work::WorkState;
 
 /// Everything that a session might be given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub struct PastSession {
     /// The last answer as reported by a hook: the transcript may lag behind.
     pub answer_heard: Option<String>,
     pub handoff: Option<Handoff>,
+    /// Its to-do list, and what fails.
+    pub work: WorkState,
     /// The other machine that it ran on, if any.
     pub away: Option<RemoteMachine>,
     /// Its summary, given if its messages are not on this machine.
@@ -67,6 +70,7 @@ impl PastSession {
             older: vec![],
             answer_heard: None,
             handoff: None,
+            work: WorkState::default(),
             away: None,
             summary: None,
         }

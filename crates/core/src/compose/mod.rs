@@ -17,12 +17,15 @@ mod material;
 mod opening;
 mod remembered;
 mod section;
+mod state;
 pub mod tokens;
 mod turns;
 
 pub use crate::capture::Speaker;
 pub use budget::ContextBudget;
-pub use directive::{GO_ON, SENT, directives, first as first_directive, is_typed, last as last_directive};
+pub use directive::{
+    GO_ON, SENT, directives, first as first_directive, is_greeting, is_typed, last as last_directive,
+};
 pub use fence::CUT_TO_MAKE_ROOM;
 pub use material::{
     Compaction, ComposeInput, Handoff, MemorySection, MemorySectionKind, OlderTurn, PastSession, PastTurn,

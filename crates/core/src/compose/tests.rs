@@ -7,6 +7,7 @@ use crate::event::PromptOrigin;
 use crate::id::SessionKey;
 use crate::memory::SummaryDraft;
 use crate::piece::StopReason;
+use crate::work::{FailingRun, PlanChange, PlanStatus, WorkState};
 use proptest::prelude::*;
 
 const CHARACTERS: ContextBudget = ContextBudget::Characters(9_500);
@@ -30,6 +31,7 @@ fn past(number: usize) -> PastSession {
         older: (0..number.saturating_sub(60)).map(older).collect(),
         answer_heard: None,
         handoff: None,
+        work: WorkState::default(),
         away: None,
         summary: None,
     }
@@ -432,4 +434,47 @@ proptest! {
         let lines = numbers(older, "#");
         prop_assert!(lines.is_sorted(), "{text}");
     }
+}
+
+/// A list of this many items, the first two done, and a failing test.
+fn work(items: usize) -> WorkState {
+    let status = |at: usize| match at {
+        0 | 1 => PlanStatus::Done,
+        2 => PlanStatus::InProgress,
+        _ => PlanStatus::Open,
+    };
+    let list = (0..items).map(|at| (format!("Do the thing with number {at}").into(), status(at))).collect();
+    let mut work = WorkState::default();
+    work.change_plan(&PlanChange::Replaced(list), 1);
+    let error = Some("</towline-context> SSL required".to_owned());
+    work.failed(FailingRun { command: "make smoke".into(), tests: Some((9, 3)), error }, 2);
+    work
+}
+
+#[test]
+fn the_state_of_the_work_follows_the_anchor_and_is_paid_for() {
+    let composed = compose(&material(PastSession { work: work(5), ..past(3) }), CHARACTERS);
+    let state = "\nThe to-do list of that session (2 of 5 done), open items:\n\
+        - Do the thing with number 2 (in progress)\n\
+        - Do the thing with number 3\n\
+        - Do the thing with number 4\n\
+        \nFailing when last run in that session:\n\
+        - `make smoke`: 3 of 12 failed (";
+    let (before, after) = composed.text.split_once(state).unwrap();
+    assert!(before.contains("The agent's last answer") && after.contains("The last turns"), "{before}");
+    assert_eq!(after.matches("</towline-context>").count(), 1, "an error cannot close the fence: {after}");
+    let size = |kind: ContextPartKind| {
+        composed.parts.iter().find(|part| part.what == kind).map_or(0, |part| part.size)
+    };
+    assert!(size(ContextPartKind::ToDo) > 100 && size(ContextPartKind::Failing) > 60, "{:?}", composed.parts);
+    let without = compose(&material(past(3)), CHARACTERS);
+    assert!(without.parts.iter().all(|part| part.what != ContextPartKind::ToDo), "no list, no part");
+}
+
+#[test]
+fn a_long_to_do_list_leaves_room_for_the_turns() {
+    let composed = compose(&material(PastSession { work: work(40), ..past(80) }), TOKENS);
+    assert!(TOKENS.holds(&composed.text), "{}", composed.text);
+    let turns = composed.parts.iter().filter(|part| part.what == ContextPartKind::Turn).count();
+    assert!(turns >= 2 && composed.text.contains("- Do the thing with number 2 (in progress)"), "{turns}");
 }

@@ -94,7 +94,7 @@ fn whole(past: &PastSession, index: usize, anchor: &WorkAnchor<'_>) -> String {
     for (at, words) in turn.words.iter().enumerate() {
         if anchor.covers(past, index, at) {
             text.extend([speaker(words.speaker), ": (above)\n"]);
-        } else if !words.text.trim().is_empty() {
+        } else if words.text.contains(char::is_alphanumeric) {
             text.extend([speaker(words.speaker), ": ", &plain(&words.text), "\n"]);
         }
     }

@@ -87,6 +87,25 @@ fn summarize_part(
     Some(CommandSummary { text, purpose, is_filtered })
 }
 
+/// The first line of the message that a `git commit` is given in its command.
+pub(crate) fn commit_subject(command: &str) -> Option<String> {
+    let parts = parts(clip(command, WINDOW));
+    let commit = parts.iter().map(|part| without_wrappers(&part.words)).find(|words| {
+        words.first().is_some_and(|program| basename(program) == "git")
+            && words.iter().any(|word| word == "commit")
+    })?;
+    let takes_message = |word: &String| {
+        word == "--message" || word.starts_with('-') && !word.starts_with("--") && word.ends_with('m')
+    };
+    let at = commit.iter().position(takes_message)?;
+    // A here document: its first line follows the line that opens it.
+    let mut lines = commit.get(at + 1)?.lines().map(str::trim).filter(|line| !line.is_empty());
+    let subject = lines.find(|line| !line.starts_with("$(cat <<"))?;
+    Some(plain(subject, SUBJECT)).filter(|subject| !subject.is_empty())
+}
+
+const SUBJECT: TextLimit = TextLimit { characters: 120, bytes: 300 };
+
 const SHELLS: [&str; 4] = ["bash", "sh", "zsh", "dash"];
 
 /// Formats a word for display: paths by their end, texts of several words in quotes, multi-line texts cut.

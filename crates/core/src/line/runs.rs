@@ -26,7 +26,7 @@ pub(super) struct Runs {
 
 /// All runs of one command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct CommandRun {
+pub(crate) struct CommandRun {
     #[serde(rename = "n")]
     number: u32,
     pub what: String,
@@ -96,19 +96,19 @@ impl Runs {
         }
     }
 
-    pub fn record_result(&mut self, number: u32, outcome: ToolOutcome, output: &str) {
-        if let Some(run) = self.kept.iter_mut().find(|run| run.number == number) {
-            run.record_result(outcome, output);
-        }
+    pub fn record_result(&mut self, number: u32, outcome: ToolOutcome, output: &str) -> Option<&CommandRun> {
+        let run = self.kept.iter_mut().find(|run| run.number == number)?;
+        run.record_result(outcome, output);
+        Some(run)
     }
 
     /// Records further output of a command that was still running.
-    pub fn record_output(&mut self, outcome: ToolOutcome, output: &str) {
+    pub fn record_output(&mut self, outcome: ToolOutcome, output: &str) -> Option<&CommandRun> {
         let running = self.kept.iter_mut().rfind(|run| run.came == Some(RunOutcome::Running));
-        if let Some(run) = running.filter(|_| !is_unknown(output)) {
-            run.came = run.before;
-            run.record_result(outcome, output);
-        }
+        let run = running.filter(|_| !is_unknown(output))?;
+        run.came = run.before;
+        run.record_result(outcome, output);
+        Some(run)
     }
 
     /// Uncounts a run that another part of the line already shows.

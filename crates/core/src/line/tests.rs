@@ -1,6 +1,7 @@
 //! Lines of whole turns, and properties that hold for every turn.
 
 use super::*;
+use crate::work::PlanChange;
 use proptest::prelude::*;
 use std::borrow::Cow;
 
@@ -257,7 +258,11 @@ fn any_deed() -> impl Strategy<Value = ToolAction<'static>> {
         any_text().prop_map(|address| ToolAction::Fetched { address: address.into() }),
         any_text().prop_map(|task| ToolAction::Delegated { task: task.into() }),
         any_text().prop_map(|question| ToolAction::Asked { question: question.into() }),
-        prop_oneof![Just(ToolAction::Planned), Just(ToolAction::Other), Just(ToolAction::Waited)],
+        prop_oneof![
+            Just(ToolAction::Planned(PlanChange::None)),
+            Just(ToolAction::Other),
+            Just(ToolAction::Waited)
+        ],
     ]
 }
 

@@ -3,6 +3,7 @@
 //! Reads the archive, and hook data where the transcript lags behind. Selects nothing: `core::compose`
 //! decides what is worth its space.
 
+use crate::memory::work::work_of;
 use crate::runtime::calendar::clock;
 use crate::runtime::env::program;
 use towline_agents::Agent;
@@ -191,8 +192,9 @@ fn fill(
     past.older = older.iter().map(|turn| as_line(conversation, turn, now)).collect();
     past.turns_in_all = archive.turns_worth_giving(conversation)?.saturating_sub(passed_over);
     past.last_active = clock(conversation.last_at, now);
+    past.work = work_of(archive, conversation)?;
     past.project = conversation.project.clone().or(past.project.take());
-    past.branch = past.branch.take().or_else(|| conversation.branch.clone());
+    past.branch = conversation.branch.clone().or(past.branch.take());
     Ok(())
 }
 

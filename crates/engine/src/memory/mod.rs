@@ -10,3 +10,4 @@ pub mod outside;
 pub mod recall;
 pub mod remember;
 mod turn_content;
+pub mod work;

@@ -92,7 +92,7 @@ use towline_core::id::Uid;
 use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 
-const MIGRATIONS: [&str; 9] = [
+const MIGRATIONS: [&str; 10] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_remember.sql"),
     include_str!("migrations/0003_usage.sql"),
@@ -102,6 +102,7 @@ const MIGRATIONS: [&str; 9] = [
     include_str!("migrations/0007_outside.sql"),
     include_str!("migrations/0008_proposals.sql"),
     include_str!("migrations/0009_team_proposals.sql"),
+    include_str!("migrations/0010_work.sql"),
 ];
 
 /// WAL size above which a writer checkpoints: a reader that opens the file alone reads the whole WAL first.

@@ -43,6 +43,8 @@ pub enum PackedRow {
 pub struct PackedOpening {
     pub session: String,
     pub folder: Option<String>,
+    /// As the transcript names it: what is checked out when the file is read may be another one.
+    pub(super) branch: Option<String>,
     pub project: Option<ProjectIdentity>,
     pub(super) base: Option<(String, u64)>,
 }
@@ -82,9 +84,10 @@ impl Packer {
 
     pub fn pack(&mut self, row: CapturedRow<'_>) -> PackedRow {
         match row {
-            CapturedRow::Opened { session, folder, base } => PackedRow::Opened(PackedOpening {
+            CapturedRow::Opened { session, folder, branch, base } => PackedRow::Opened(PackedOpening {
                 session: session.into_owned(),
                 folder: folder.map(Into::into),
+                branch: branch.map(Into::into),
                 project: None,
                 base: base.map(|base| (base.session.into_owned(), base.before)),
             }),

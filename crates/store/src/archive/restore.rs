@@ -214,6 +214,7 @@ impl Archive {
         let opening = PackedOpening {
             session: conversation.session.id.as_str().to_owned(),
             folder: conversation.folder.clone(),
+            branch: conversation.project.as_ref().and_then(|traces| traces.branch.clone()),
             project: conversation.project.clone(),
             base: conversation.base.clone(),
         };

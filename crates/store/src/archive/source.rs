@@ -2,7 +2,7 @@
 //!
 //! Independent of agents: the reader's state is opaque text here.
 
-use super::{Archive, PackedOpening};
+use super::{Archive, Conversation, PackedOpening};
 use crate::Result;
 use crate::columns::{Columns, FromRow, from_row, values};
 use crate::query::Query;
@@ -108,6 +108,12 @@ impl Archive {
     pub fn folder_of(&self, source: &TranscriptSource) -> Result<Option<String>> {
         const FOLDER: &str = "select folder from conversations where id = ?1";
         Ok(self.db.first(FOLDER, [source.conversation])?.flatten())
+    }
+
+    /// The states of the readers of a session's files, the one that was read last first.
+    pub fn reader_states(&self, conversation: &Conversation) -> Result<Vec<String>> {
+        const STATES: &str = "select state from sources where conversation = ?1 order by read_at desc";
+        self.db.all(STATES, [conversation.id])
     }
 
     /// Whether a file of this size and modification time was read to its end.

@@ -41,7 +41,8 @@ fn clean(text: &str) -> CleanText<'static> {
 }
 
 fn opened(session: &str) -> CapturedRow<'static> {
-    CapturedRow::Opened { session: session.to_owned().into(), folder: Some("/work".into()), base: None }
+    let (session, folder, branch) = (session.to_owned().into(), Some("/work".into()), Some("main".into()));
+    CapturedRow::Opened { session, folder, branch, base: None }
 }
 
 fn turn(id: &str, place: u64, at: i64) -> CapturedRow<'static> {

@@ -473,7 +473,7 @@ impl Archive {
         project: Option<i64>,
     ) -> Result<i64> {
         let uid = Uid::derived(Timestamp(0), &[agent, &opening.session]);
-        let branch = opening.project.as_ref().and_then(|traces| traces.branch.as_deref());
+        let branch = opening.branch.as_deref();
         let base = opening.base.as_ref().map(|(session, _)| session);
         let before = opening.base.as_ref().map(|(_, before)| before.cast_signed());
         let existing = self.db.first(FIND_CONVERSATION, (agent, &opening.session))?;

@@ -12,7 +12,7 @@ const MOST_LINES: usize = 2000;
 const LIMIT: TextLimit = TextLimit { characters: 220, bytes: 600 };
 
 /// The most informative error line, with the failing test's name if there is one.
-pub(super) fn error_line(output: &str) -> Option<String> {
+pub(crate) fn error_line(output: &str) -> Option<String> {
     let texts: Vec<_> = ends(output, WINDOW).into_iter().map(without_sequences).collect();
     let lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).take(MOST_LINES).collect();
     let lines: Vec<&str> = lines.into_iter().map(str::trim).filter(|line| !line.is_empty()).collect();

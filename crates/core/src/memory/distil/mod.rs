@@ -16,10 +16,13 @@ mod statement;
 mod summary;
 mod work;
 
+pub(crate) use errors::error_line;
 pub use outside::{CallInput, outside_trust};
 pub use pasted::pasted_trust;
 pub use source::{DistilTurn, DistilledMemory, TurnCall, TurnStep, wants_output};
-pub use summary::{MemoryExcerpt, SessionMaterial, SessionSummary, summary, without_suspicious_lines};
+pub use summary::{
+    FAILING, MemoryExcerpt, SessionMaterial, SessionSummary, summary, without_suspicious_lines,
+};
 
 use crate::event::PromptOrigin;
 use crate::text::distinct_by;

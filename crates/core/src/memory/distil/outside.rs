@@ -29,7 +29,7 @@ pub fn outside_trust(call: CallInput<'_>, folders: &[&str]) -> Option<MemoryTrus
         | ToolAction::Waited
         | ToolAction::Delegated { .. }
         | ToolAction::Asked { .. }
-        | ToolAction::Planned => None,
+        | ToolAction::Planned(_) => None,
     }
 }
 

@@ -4,7 +4,6 @@
 
 use super::cues;
 use super::passage::{Passage, passages};
-use super::runs::trials;
 use super::source::DistilTurn;
 use super::work::{CAUSE, WHAT_CHANGED};
 use crate::capture::FileAccess;
@@ -14,6 +13,7 @@ use crate::memory::{MemoryTrust, SummaryDraft, suspicion};
 use crate::phrases::Phrases;
 use crate::piece::StopReason;
 use crate::text::distinct;
+use crate::work::WorkState;
 
 /// A session to summarise.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub struct SessionMaterial<'a> {
     pub last: Option<&'a DistilTurn<'a>>,
     /// The turn before `last`.
     pub before_last: Option<&'a DistilTurn<'a>>,
+    /// The to-do list, and what fails.
+    pub work: &'a WorkState,
 }
 
 /// The parts of a memory that a summary uses.
@@ -57,6 +59,9 @@ pub struct SessionSummary {
     pub trust: MemoryTrust,
 }
 
+const QUESTION: &str = "Open question: ";
+/// The prefix of a test or build that failed when it was last run.
+pub const FAILING: &str = "Failing at the end: ";
 const ASKED: TextLimit = TextLimit { characters: 220, bytes: 500 };
 const LINE: TextLimit = TextLimit { characters: 180, bytes: 480 };
 const MOST_ASKED: usize = 6;
@@ -131,11 +136,6 @@ fn notes(session: &SessionMaterial<'_>) -> String {
     notes.iter_mut().for_each(|note| note.insert_str(0, "Decided: "));
     let preferences = titles(session, |known| known.kind == "preference");
     notes.extend(preferences.into_iter().map(|preference| format!("Wanted: {preference}")));
-    if let Some(last) = session.last {
-        let trials = trials(last, session.before_last);
-        let red = trials.still_red();
-        notes.extend(red.map(|run| format!("Failing at the end: {}", run.describe())));
-    }
     lines(notes)
 }
 
@@ -157,14 +157,27 @@ fn learned(session: &SessionMaterial<'_>) -> Vec<String> {
     all
 }
 
-/// The remaining work. A last turn that only says thanks defers to the turn before it.
+/// The remaining work: what fails, the open items of the to-do list, and what the agent said last. A last turn that only talks leaves
+/// the steps of the turn before it, whose question it has answered.
 fn remaining(session: &SessionMaterial<'_>) -> Vec<String> {
+    let failing = session.work.failing().iter().map(|run| format!("{FAILING}{}", run.describe()));
+    let listed = session.work.open_items().map(|item| clipped(&item.text, LINE));
+    let mut steps: Vec<String> = failing.chain(listed).take(MOST_LINES).collect();
+    let is_listed = |step: &String| steps.iter().any(|item| step.contains(item.as_str()));
+    let stated: Vec<String> = stated_steps(session).into_iter().filter(|step| !is_listed(step)).collect();
+    steps.extend(stated);
+    steps.truncate(MOST_LINES);
+    steps
+}
+
+fn stated_steps(session: &SessionMaterial<'_>) -> Vec<String> {
     let Some(last) = session.last else { return vec![] };
-    let only_thanks = last.calls().next().is_none() && last.stopped.is_none() && !has_content(&last.asked());
-    match session.before_last {
-        Some(before) if only_thanks => next_steps(before),
-        Some(_) | None => next_steps(last),
+    let mut steps = next_steps(last);
+    let is_talk = last.calls().next().is_none() && last.stopped.is_none();
+    if let Some(before) = session.before_last.filter(|_| is_talk) {
+        steps.extend(next_steps(before).into_iter().filter(|step| !step.starts_with(QUESTION)));
     }
+    distinct(steps)
 }
 
 /// The remaining work as stated by a turn.
@@ -186,7 +199,7 @@ fn next_steps(turn: &DistilTurn<'_>) -> Vec<String> {
     }
     let asks = question(&answer, LINE)
         .filter(|question| question.split_whitespace().count() > 3 || !question.is_ascii());
-    steps.extend(asks.map(|question| format!("Open question: {question}")));
+    steps.extend(asks.map(|question| format!("{QUESTION}{question}")));
     steps.truncate(MOST_LINES);
     steps
 }

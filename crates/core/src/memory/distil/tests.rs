@@ -246,6 +246,7 @@ fn rendered(turns: &[DistilTurn<'_>]) -> String {
         commits: &commits,
         last: turns.last(),
         before_last: turns.len().checked_sub(2).map(|at| &turns[at]),
+        work: &crate::work::WorkState::default(),
     };
     let SessionSummary { draft, trust } = summary(&session);
     writeln!(out, "## summary ({})", trust.name()).unwrap();

@@ -59,7 +59,8 @@ impl<'a> Basket<'a> {
     pub fn open(&mut self, session: &ForeignSession, wishes: &Wishes) {
         let (id, folder) =
             (session.key.id.as_str().into(), session.folder.as_deref().map(|folder| folder.into()));
-        let mut opened = self.packer.pack(CapturedRow::Opened { session: id, folder, base: None });
+        let mut opened =
+            self.packer.pack(CapturedRow::Opened { session: id, folder, branch: None, base: None });
         if let (PackedRow::Opened(opening), Some(folder)) = (&mut opened, &session.folder) {
             opening.project = Some(wishes.traces(Path::new(folder)));
         }

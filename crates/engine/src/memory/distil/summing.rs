@@ -6,6 +6,7 @@
 use super::{Work, gather};
 use crate::memory::outside;
 use crate::memory::turn_content::TurnContent;
+use crate::memory::work::work_of;
 use towline_core::capture::Speaker;
 use towline_core::event::PromptOrigin;
 use towline_core::memory::distil::{DistilTurn, MemoryExcerpt, SessionMaterial, summary};
@@ -59,6 +60,7 @@ impl Work<'_> {
             commits: &commits,
             last: Some(&last),
             before_last: before.as_ref(),
+            work: &work_of(archive, conversation)?,
         });
         let rest = [&summed.draft.investigated, &summed.draft.learned, &summed.draft.completed];
         let rest = rest.into_iter().chain([&summed.draft.next_steps, &summed.draft.notes]);

@@ -120,7 +120,7 @@ fn in_words(deed: &ToolAction<'_>, tool: &str, input: &str) -> Option<(String, M
         | ToolAction::Searched { .. }
         | ToolAction::Waited
         | ToolAction::Asked { .. }
-        | ToolAction::Planned => None,
+        | ToolAction::Planned(_) => None,
     }
 }
 

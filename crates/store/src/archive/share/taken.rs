@@ -282,6 +282,7 @@ impl Pull<'_> {
         let opening = PackedOpening {
             session: session.id.as_str().to_owned(),
             folder: None,
+            branch: None,
             project: None,
             base: line.and_then(|line| line.base.clone()),
         };
