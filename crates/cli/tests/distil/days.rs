@@ -11,6 +11,8 @@ use super::written::{BEGAN, Shape, written_on};
 use super::{Desk, check_told};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::fs;
+use std::time::{Duration, UNIX_EPOCH};
 use towline_core::memory::Memory;
 
 macro_rules! days {
@@ -44,6 +46,14 @@ enum NoteKind {
     Fine,
     Harm,
 }
+
+const KINDS: [(&str, NoteKind); 5] = [
+    ("keep", NoteKind::Keep),
+    ("both", NoteKind::Both),
+    ("give", NoteKind::Give),
+    ("fine", NoteKind::Fine),
+    ("harm", NoteKind::Harm),
+];
 
 struct Note {
     kind: NoteKind,
@@ -88,14 +98,7 @@ fn notes(text: &str) -> Notes {
         if let Some(pattern) = line.trim().strip_prefix("= ") {
             all.last_mut().unwrap().terms = pattern.split(" + ").map(term).collect();
         } else if let Some((kind, text)) = line.split_once("  ").filter(|(kind, _)| kind.len() == 4) {
-            let kind = match kind {
-                "keep" => NoteKind::Keep,
-                "both" => NoteKind::Both,
-                "give" => NoteKind::Give,
-                "fine" => NoteKind::Fine,
-                "harm" => NoteKind::Harm,
-                other => panic!("no such note: {other}"),
-            };
+            let (_, kind) = *KINDS.iter().find(|(name, _)| *name == kind).unwrap();
             all.push(Note { kind, text: text.to_owned(), terms: vec![] });
         }
     }
@@ -125,11 +128,9 @@ struct Judgement {
 
 impl Judgement {
     fn add(&mut self, day: &Judgement) {
-        for (sum, own) in [
-            (&mut self.stored, day.stored),
-            (&mut self.given, day.given),
-            (&mut self.precise, day.precise),
-        ] {
+        for (sum, own) in
+            [(&mut self.stored, day.stored), (&mut self.given, day.given), (&mut self.precise, day.precise)]
+        {
             *sum = (sum.0 + own.0, sum.1 + own.1);
         }
         self.harmful += day.harmful;
@@ -152,7 +153,8 @@ fn sentences(memory: &Memory) -> impl Iterator<Item = &str> {
 fn context(desk: &Desk, client: Shape, prompt: &str) -> String {
     desk.env.set_now(BEGAN + DAY_MS);
     let tell = |event: &str, fields: Value| {
-        let mut payload = json!({"hook_event_name": event, "session_id": "next-day", "cwd": desk.env.project()});
+        let mut payload =
+            json!({"hook_event_name": event, "session_id": "next-day", "cwd": desk.env.project()});
         payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         desk.env.hook(client.agent(), payload.to_string()).ok().stdout
     };
@@ -162,10 +164,22 @@ fn context(desk: &Desk, client: Shape, prompt: &str) -> String {
     said["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or("").to_owned()
 }
 
+/// The files of the day, unchanged since: a memory about a file that is gone is marked as stale.
+fn write_files(desk: &Desk, script: &str) {
+    let paths = script.lines().filter_map(|line| line.split_once("/home/dev/")?.1.split_once('/'));
+    for (_, path) in paths {
+        let path = desk.env.project().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let file = fs::File::create(path).unwrap();
+        file.set_modified(UNIX_EPOCH + Duration::from_millis(BEGAN.unsigned_abs() - 1000)).unwrap();
+    }
+}
+
 fn judged(name: &str, script: &str, notes: &Notes) -> Judgement {
     let desk = Desk::new();
     let session = "da700000-0000-4000-8000-000000000001";
     let day = written_on(&notes.branch, notes.client, session, (&desk.env.project(), script));
+    write_files(&desk, script);
     desk.capture(notes.client, &day.save(&desk.env.home(), usize::MAX));
     let memories: Vec<Memory> = desk.memories().into_iter().filter(Memory::is_current).collect();
     let summaries = desk.archive().latest_summaries(None, 10).unwrap();
@@ -180,7 +194,8 @@ fn judged(name: &str, script: &str, notes: &Notes) -> Judgement {
     writeln!(day.report, "\n## {name} ({})", notes.client.agent()).unwrap();
     for note in &notes.all {
         let narrated = memories.iter().flat_map(|memory| memory.content.narrative.lines());
-        let mut stored = memories.iter().flat_map(sentences).chain(narrated).chain(summed.iter().map(String::as_str));
+        let mut stored =
+            memories.iter().flat_map(sentences).chain(narrated).chain(summed.iter().map(String::as_str));
         let is_stored = stored.any(|sentence| note.fits(sentence));
         let is_given = context.lines().any(|line| note.fits(line));
         if note.must_be_stored() {

@@ -1,5 +1,6 @@
 //! From a transcript to memories: by `tow capture`, by `tow data work` after an import, again and again, killed or not.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+#![expect(clippy::print_stdout, reason = "tests print their figures")]
 
 mod days;
 mod written;

@@ -11,6 +11,7 @@ mod words;
 pub use gist::{Gist, hash as hash_word};
 
 use super::{MemoryContent, MemoryType};
+use crate::phrases::Phrases;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use words::{Token, TokenKind, containment, content, of_kind, overlap, words};
@@ -55,11 +56,17 @@ impl<'c> Tokenized<'c> {
 
     /// Compares this newer memory with an older one of the same project.
     pub fn likeness_to(&self, older: &Tokenized<'_>) -> Likeness {
-        if !are_comparable(&self.content.kind, &older.content.kind) {
+        let is_comparable = are_comparable(&self.content.kind, &older.content.kind);
+        let gives_up =
+            may_give_up(&self.content.kind, &older.content.kind) && replacing::drops_name(&self.title);
+        if !is_comparable && !gives_up {
             return Likeness::Other;
         }
         if let Some(why) = replacing::explicit(self, older) {
             return Likeness::Replaces { why };
+        }
+        if !is_comparable {
+            return Likeness::Other;
         }
         if is_apart(self, older) {
             return Likeness::Other;
@@ -88,6 +95,11 @@ fn are_comparable(one: &MemoryType, other: &MemoryType) -> bool {
     one == other || (is_choice(one) && is_choice(other))
 }
 
+/// Whether a choice that is given up takes such a memory with it: a trap of something that is no longer used.
+fn may_give_up(newer: &MemoryType, older: &MemoryType) -> bool {
+    is_choice(newer) && older.as_str() == "gotcha"
+}
+
 fn is_choice(kind: &MemoryType) -> bool {
     ["decision", "preference", "change"].contains(&kind.as_str())
 }
@@ -109,12 +121,20 @@ fn shares_file(one: &Tokenized<'_>, other: &Tokenized<'_>) -> bool {
     one.content.files.iter().any(|(ours, _)| other.content.files.iter().any(|(path, _)| is_one(ours, path)))
 }
 
-/// The number of shared concepts, ignoring case.
+/// Concepts that say what sort of memory it is, not what it is about: two memories share them by chance.
+const SORTS: Phrases = Phrases(
+    "what-changed|problem-solution|unfinished|trade-off|preference|why-it-exists|gotcha|how-it-works|pattern|decision",
+);
+
+/// The concepts that name a subject, in lower case.
+fn subjects(content: &MemoryContent) -> BTreeSet<String> {
+    let concepts = content.concepts.iter().map(|concept| concept.to_lowercase());
+    concepts.filter(|concept| !SORTS.contains(concept)).collect()
+}
+
+/// The number of shared concepts that name a subject, ignoring case.
 fn shared_concepts(one: &Tokenized<'_>, other: &Tokenized<'_>) -> usize {
-    let lower = |content: &MemoryContent| -> BTreeSet<String> {
-        content.concepts.iter().map(|concept| concept.to_lowercase()).collect()
-    };
-    lower(one.content).intersection(&lower(other.content)).count()
+    subjects(one.content).intersection(&subjects(other.content)).count()
 }
 
 /// Titles with fewer content words are compared together with the body.

@@ -8,7 +8,8 @@ use crate::phrases::{BytePairs, Phrases};
 /// Headings under which agents list the remaining work.
 pub(super) const NEXT_STEPS: Phrases = Phrases(
     "next step|next up|remaining|to do|todo|follow-up|follow up|left to do|what's left|still open|not done|\
-    outstanding|残り|次のステップ|下一步|后续",
+    outstanding|offen|nächste schritte|noch zu tun|ausstehend|pendiente|próximos pasos|por hacer|残り|\
+    次のステップ|未対応|下一步|后续|待办|剩余",
 );
 
 /// The claim of a sentence, with its confidence in percent.
@@ -56,7 +57,7 @@ pub(super) fn of_agent(sentence: &str, heading: &str) -> Option<Claim> {
 /// Classifies a user's sentence.
 pub(super) fn of_person(sentence: &str) -> Option<Claim> {
     let cues = Sentence::of(sentence)?;
-    if cues.is_question {
+    if cues.is_question || cues.starts(POLITE) {
         return None;
     }
     let claim = |kind, sure| Some(Claim { kind, sure });
@@ -64,7 +65,7 @@ pub(super) fn of_person(sentence: &str) -> Option<Claim> {
         () if cues.starts(REMEMBER) => claim(ClaimKind::Fact, 95),
         () if cues.has(MOMENTARY) => None,
         () if cues.has(LASTING) && !cues.has(OBSERVATIONS) => claim(ClaimKind::Preference, 90),
-        () if cues.has(DECIDED) => claim(ClaimKind::Decision, 90),
+        () if cues.has(DECIDED) || cues.is_reversal() => claim(ClaimKind::Decision, 90),
         () if cues.is_preference() => claim(ClaimKind::Preference, 65),
         () if cues.is_chosen() => claim(ClaimKind::Decision, 90),
         () if cues.has(PERSONS_TRAPS) => claim(ClaimKind::Gotcha, 85),
@@ -77,6 +78,12 @@ pub(super) fn is_about_security(text: &str) -> bool {
     SECURITY.any(|phrase| has_phrase(&lower, phrase)) || lower.contains("cve-")
 }
 
+/// Whether a sentence only praises, thanks or apologises.
+pub(super) fn is_polite(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    POLITE.any(|phrase| lower.trim_start_matches(['¡', '"']).starts_with(phrase))
+}
+
 /// Whether a sentence reports something not done, which matters only in this session.
 pub(super) fn is_transient(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
@@ -87,37 +94,48 @@ const CAUSES: Phrases = Phrases(
     "root cause|the cause was|the cause is|was caused by|is caused by|were caused by|turns out|turned out|\
     the reason was|the reason is|the reason for|the problem was|the problem is that|the issue was|\
     the bug was|the culprit|happens because|happened because|fails because|failed because|failing because|\
-    broke because|was wrong because|原因は|原因是|因为",
+    broke because|was wrong because|die ursache|der grund war|der grund ist|lag daran|liegt daran|\
+    das problem war|das problem ist, dass|la causa es|la causa era|la causa fue|se debe a|se debía a|\
+    el problema era|el problema es que|resulta que|原因は|が原因|原因是|原因在于|是因为|因为",
 );
 
 const TRAPS: Phrases = Phrases(
     "note that|beware|be careful|careful:|watch out|caveat|gotcha|pitfall|keep in mind|be aware|important:|\
     warning:|only works if|only works when|only works with|does not work with|doesn't work with|\
     does not work when|doesn't work when|silently|must be run before|must run before|has to be run before|\
-    will break if|注意点|ただし|需要注意",
+    will break if|achtung|vorsicht|zu beachten|beachte, dass|funktioniert nur mit|funktioniert nur, wenn|\
+    cuidado|ten en cuenta|ojo:|atención:|solo funciona|注意点|注意：|注意:|注意が必要|ただし|需要注意|请注意",
 );
 
-const PERSONS_TRAPS: Phrases =
-    Phrases("be careful|note that|beware|keep in mind|be aware|watch out|heads up|気をつけて");
+const PERSONS_TRAPS: Phrases = Phrases(
+    "be careful|note that|beware|keep in mind|be aware|watch out|heads up|achtung|vorsicht|cuidado|\
+    ten en cuenta|気をつけて|注意：|注意:|需要注意|请注意",
+);
 
-const REMEMBER: Phrases =
-    Phrases("remember that |remember: |remember, |please remember|for the record|fyi|覚えておいて|记住");
+const REMEMBER: Phrases = Phrases(
+    "remember that |remember: |remember, |please remember|for the record|fyi|merke dir|merk dir|recuerda que|覚えておいて|记住",
+);
 
 const LASTING: Phrases = Phrases(
     "always|never|from now on|in future|in the future|going forward|i prefer|i'd prefer|we prefer|i'd rather|\
     i like|i don't like|i hate|every time|by default|our convention|our style|we use|we don't use|we never|\
-    in this project|in this repo|in this codebase|毎回|常に|总是|以后",
+    in this project|in this repo|in this codebase|ab jetzt|ab sofort|in zukunft|künftig|grundsätzlich|immer|\
+    nie|niemals|wir verwenden|a partir de ahora|de ahora en adelante|en el futuro|siempre|nunca|今後は|\
+    これからは|毎回|常に|必ず|总是|以后|今后|一律|每次|从现在起",
 );
 
 /// Phrases with such words that only report an observation.
 const OBSERVATIONS: Phrases = Phrases(
     "is always|are always|was always|it always|it never|is never|was never|they never|has never|have never|\
-    i never|always fails|never mind|nevermind|always returns|never returns",
+    i never|always fails|never mind|nevermind|always returns|never returns|immer noch|immer wieder|ist immer|\
+    war immer|schlägt immer|noch nie|war nie|es siempre|siempre falla|nunca fue",
 );
 
 /// Words that limit any sentence to the moment.
-const MOMENTARY: Phrases =
-    Phrases("for now|right now|this time|yet|at the moment|today|for the moment|just this once");
+const MOMENTARY: Phrases = Phrases(
+    "for now|right now|this time|yet|at the moment|today|for the moment|just this once|erstmal|vorerst|\
+    heute|diesmal|por ahora|de momento|hoy|esta vez|今回は|とりあえず|暂时|今天|这次",
+);
 
 /// Words that limit a request to the current work.
 const CURRENT_WORK: Phrases = Phrases(
@@ -127,7 +145,22 @@ const CURRENT_WORK: Phrases = Phrases(
 
 const DECIDED: Phrases = Phrases(
     "decision:|we decided|i decided|i've decided|was decided|decided to|decided against|decided on|i chose|\
-    we chose|opted for|opted to|settled on|went with|we're going with|we agreed|ことにしました|决定",
+    we chose|opted for|opted to|settled on|went with|we're going with|we agreed|wir haben beschlossen|\
+    haben uns entschieden|ich habe entschieden|hemos decidido|he decidido|decidimos|optamos por|acordamos|\
+    ことにしました|ことにします|に決めました|决定|改用",
+);
+
+/// Openings by which a user takes back an earlier choice; with what holds instead, or why.
+const REVERSALS: Phrases = Phrases(
+    "forget |drop |instead drop |scrap |ditch |revert |undo |roll back |back out |vergiss |lieber |verwirf |\
+    olvida |descarta |mejor |やっぱり|やはり|算了|还是",
+);
+
+/// Openings of sentences that only praise, thank or apologise.
+const POLITE: Phrases = Phrases(
+    "sorry|my apologies|apologies|i apologi|thank|thanks|you're right|you are right|great |awesome|good catch|\
+    great catch|happy to|glad |entschuldigung|tut mir leid|gern geschehen|danke|perdón|lo siento|gracias|\
+    de nada|すみません|申し訳|ありがとう|承知|抱歉|对不起|谢谢|不客气",
 );
 
 const CHOICES: Phrases = Phrases(
@@ -190,7 +223,11 @@ impl Sentence {
     }
 
     fn is_only_supposed(&self) -> bool {
-        self.is_question || self.has(SUPPOSED) || self.starts(Phrases("if |unless ")) || self.has(UNDONE)
+        self.is_question
+            || self.starts(POLITE)
+            || self.has(SUPPOSED)
+            || self.starts(Phrases("if |unless "))
+            || self.has(UNDONE)
     }
 
     /// A choice with its reason or its rejected alternative.
@@ -203,6 +240,11 @@ impl Sentence {
             && self.has(REASONS)
             && (self.has(ALTERNATIVES) || self.has(OTHERS) || self.starts(Phrases("we'll|we will|let's")))
             || begins && self.has(ALTERNATIVES) && self.starts(CHOICES)
+    }
+
+    /// `Forget X, let's go with Y`, `revert the cache, it hides errors`: more than the bare order, which is for the moment.
+    fn is_reversal(&self) -> bool {
+        self.starts(REVERSALS) && (self.lower.contains([',', ';', '，', '、']) || self.has(CHOICES))
     }
 
     /// `Please use …`, `don't …`, `use X, not Y`: a general rule, not about one place in the text.
@@ -260,6 +302,13 @@ mod tests {
             ("Should I use Redis instead of memory because it survives restarts?", None),
             ("It could be that the cache is stale because of the clock.", None),
             ("Note that I haven't run the integration tests.", None),
+            ("Sorry, the root cause was mine and I should have looked.", None),
+            ("Die Ursache ist eine Spalte, die nur 64 Zeichen fasst.", Some(ClaimKind::Cause)),
+            ("La causa es que el código lee el nombre antiguo.", Some(ClaimKind::Cause)),
+            ("原因是 runner 没有安装内部 CA 证书。", Some(ClaimKind::Cause)),
+            ("Achtung: der Export erwartet weiterhin eine Zahl.", Some(ClaimKind::Gotcha)),
+            ("Cuidado: el bucket borra los objetos después de 7 días.", Some(ClaimKind::Gotcha)),
+            ("注意：DataLoaderはリクエストごとに作成してください。", Some(ClaimKind::Gotcha)),
             ("It returns null instead of throwing.", None),
             ("The function uses the cache instead of the database.", None),
             ("原因は接続プールの枯渇でした。", Some(ClaimKind::Cause)),
@@ -290,6 +339,15 @@ mod tests {
             ("Why do we never retry the upload?", None),
             ("Don't change this line in the config please.", None),
             ("これからは常に日本語でコメントを書いてください。", Some(ClaimKind::Preference)),
+            ("Ab jetzt bitte immer eine Migration schreiben.", Some(ClaimKind::Preference)),
+            ("Der Build schlägt immer wieder fehl.", None),
+            ("A partir de ahora usa siempre los nombres del ejemplo.", Some(ClaimKind::Preference)),
+            ("以后提交信息一律用英文，不要用中文。", Some(ClaimKind::Preference)),
+            ("Wir haben beschlossen, die PLZ als Text zu speichern.", Some(ClaimKind::Decision)),
+            ("Hemos decidido guardar las facturas en S3.", Some(ClaimKind::Decision)),
+            ("Forget BullMQ, let's go with graphile-worker instead.", Some(ClaimKind::Decision)),
+            ("revert the lazy loading, the admin must load at once", Some(ClaimKind::Decision)),
+            ("revert that last change please", None),
         ] {
             assert_eq!(kind(of_person(sentence)), expected, "{sentence}");
         }

@@ -44,8 +44,11 @@ pub(super) fn answered(
     if turn.read().next().is_none() && trials.recoveries.iter().any(|recovery| recovery.changed.is_empty()) {
         return None;
     }
-    let cause = statements.iter().position(Statement::is_cause).map(|at| statements.remove(at).full_text());
     let passages = passages(&answer);
+    if is_report(&passages) {
+        return None;
+    }
+    let cause = statements.iter().position(Statement::is_cause).map(|at| statements.remove(at).full_text());
     let title = cause.clone().unwrap_or_else(|| gist(&answer, TITLE));
     let mut draft =
         MemoryDraft::new(MemoryType::known(kind(&question, &answer)), as_title(&clipped(&title, TITLE)));
@@ -60,6 +63,16 @@ pub(super) fn answered(
         confidence: ConfidencePercent::percent(60),
         suspicion: None,
     })
+}
+
+/// Whether an answer lists findings by their lines, as a review does: true until the next edit.
+fn is_report(passages: &[Passage]) -> bool {
+    let names_line = |word: &str| {
+        word.rsplit_once(':').is_some_and(|(path, line)| path.contains('.') && line.parse::<u32>().is_ok())
+    };
+    let is_located =
+        |passage: &&Passage| passage.is_item && passage.text.split_whitespace().take(2).any(names_line);
+    passages.iter().filter(is_located).count() >= 2
 }
 
 fn kind(question: &str, answer: &str) -> &'static str {
@@ -87,8 +100,10 @@ fn asks(question: &str) -> bool {
         "how |why |where |what |which |when |who |does |do we|is |are |can |explain|investigate|find out|\
         look into|describe|tell me|show me|analyse|analyze|review|check whether|check if",
     );
-    const ELSEWHERE: Phrases =
-        Phrases("なぜ|どう|どこ|説明|调查|为什么|如何|怎么|哪|warum|wieso|pourquoi|por qué|cómo");
+    const ELSEWHERE: Phrases = Phrases(
+        "なぜ|どう|どこ|説明|調べて|调查|为什么|如何|怎么|哪|warum|wieso|woran|schau bitte nach|pourquoi|por qué|cómo|\
+        averigua",
+    );
     let lower = question.to_lowercase();
     question.ends_with(['?', '？'])
         || OPENERS.any(|opener| lower.starts_with(opener))
@@ -114,9 +129,17 @@ pub(super) fn detour_memories(turn: &DistilTurn<'_>, trials: &Trials) -> Vec<Dis
     trials
         .recoveries
         .iter()
-        .filter(|recovery| recovery.changed.is_empty())
+        .filter(|recovery| recovery.changed.is_empty() && !is_of_moment(recovery))
         .filter_map(|recovery| detour(turn, recovery))
         .collect()
+}
+
+/// Whether only a state was waited for, or the session's own edits were taken back.
+fn is_of_moment(recovery: &Recovery) -> bool {
+    const UNDOING: Phrases = Phrases("git checkout|git restore|git reset|git stash|git revert");
+    let waits =
+        recovery.failed.command.split_whitespace().any(|word| matches!(word, "status" | "wait" | "logs"));
+    waits || recovery.ran.iter().any(|command| UNDOING.any(|undoing| command.starts_with(undoing)))
 }
 
 /// The sentence of an answer that shares most words with an error.
@@ -146,7 +169,7 @@ fn detour(turn: &DistilTurn<'_>, recovery: &Recovery) -> Option<DistilledMemory>
     let mut draft = MemoryDraft::new(MemoryType::known("gotcha"), title);
     let asked = turn.asked();
     draft.subtitle = if asked.is_empty() { asked } else { format!("While asked: {asked}") };
-    draft.facts = vec![format!("`{failed}` failed with: {error}")];
+    draft.facts = vec![format!("Before that it fails with: {error}")];
     let why = recovery.cause.clone().or_else(|| sentence_about(error, &turn.answer()));
     draft.facts.extend(why.map(|why| format!("The agent said: {}", clipped(&why, POINT))));
     draft.facts.push(recovery.passed.describe());

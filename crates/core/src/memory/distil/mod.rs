@@ -23,6 +23,7 @@ pub use source::{DistilTurn, DistilledMemory, TurnCall, TurnStep, wants_output};
 pub use summary::{
     FAILING, MemoryExcerpt, SessionMaterial, SessionSummary, summary, without_suspicious_lines,
 };
+pub(crate) use work::CAUSE;
 
 use crate::event::PromptOrigin;
 use crate::text::distinct_by;

@@ -80,7 +80,8 @@ fn typed_end(text: &str) -> Option<usize> {
     let ends = text.match_indices(". ").map(|(at, _)| at);
     ends.into_iter().find(|at| {
         let word = text[..*at].rsplit(char::is_whitespace).next().unwrap_or("");
-        word.len() >= 3 && word.chars().all(char::is_alphabetic) && !["etc", "approx"].contains(&word)
+        let is_long = word.len() >= 3 || ["no", "ok", "hm"].contains(&word);
+        is_long && word.chars().all(char::is_alphabetic) && !["etc", "approx"].contains(&word)
     })
 }
 

@@ -4,7 +4,7 @@
 
 use super::errors::error_line;
 use super::source::{DistilTurn, TurnCall, TurnStep};
-use super::statement::cause_in;
+use super::statement::{cause_in, reason_in};
 use crate::capture::Speaker;
 use crate::deed::ToolAction;
 use crate::line::command::{RunPurpose, summarize_within};
@@ -54,11 +54,6 @@ impl Trials {
             last.push(run);
         }
         last
-    }
-
-    /// Commands that failed and did not pass afterwards.
-    pub fn still_red(&self) -> impl Iterator<Item = &TrialRun> {
-        self.outcomes().into_iter().filter(|run| run.is_left_red(&self.runs))
     }
 
     /// Whether the last test or build of the turn failed.
@@ -186,7 +181,8 @@ fn between(turn: &DistilTurn<'_>, failed: &TrialRun, passed: &TrialRun) -> Recov
         TurnStep::Said { speaker: Speaker::Agent, text } => Some(text),
         TurnStep::Said { .. } | TurnStep::Did(_) => None,
     });
-    let cause = said.rev().find_map(|text| cause_in(text));
+    let cause = said.clone().rev().find_map(|text| cause_in(text));
+    let cause = cause.or_else(|| said.rev().find_map(|text| reason_in(text)));
     Recovery {
         failed: failed.clone(),
         passed: passed.clone(),

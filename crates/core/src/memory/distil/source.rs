@@ -5,7 +5,7 @@
 use super::outside::{CallInput, outside_trust};
 use super::pasted::{self, pasted_trust};
 use crate::capture::{FileAccess, Speaker};
-use crate::deed::{Commit, ToolAction};
+use crate::deed::{Commit, ToolAction, quiet_commit};
 use crate::event::{PromptOrigin, ToolOutcome};
 use crate::line::words::{TextLimit, gist};
 use crate::memory::suspicion::{self, Suspicion};
@@ -103,6 +103,16 @@ impl<'a> DistilTurn<'a> {
         };
         let own = gist(&pasted::split(words).own, ASKED);
         if own.is_empty() { gist(words, ASKED) } else { own }
+    }
+
+    /// The commits that git printed, and those of a quiet `git commit`, whose subject is in the command.
+    pub(super) fn commits(&self) -> Vec<Commit> {
+        let done = self.calls().filter(|call| call.outcome == Some(ToolOutcome::Done));
+        let quiet = done.filter_map(|call| {
+            let ToolAction::Ran { command } = &call.deed else { return None };
+            quiet_commit(command, &call.output)
+        });
+        self.commits.iter().cloned().chain(quiet).collect()
     }
 
     /// The agent's answer: all text after its last call, else its last text.

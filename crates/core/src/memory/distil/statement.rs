@@ -38,11 +38,13 @@ pub(super) fn all(turn: &DistilTurn<'_>) -> Vec<Statement> {
     let earlier: Vec<&str> =
         turn.said_by(Speaker::Agent).filter(|text| !answer.contains(text.trim())).collect();
     all.extend(of_agent(&answer, trust));
-    // Agents often revise what they say before the answer, but not decisions.
-    let before_answer = earlier.into_iter().flat_map(|text| of_agent(text, trust));
-    all.extend(
-        before_answer.filter(|statement| statement.claim == Claim { kind: ClaimKind::Decision, sure: 75 }),
-    );
+    // Agents often revise what they say before the answer, but not decisions; of causes the last one counts.
+    let mut before_answer: Vec<Statement> =
+        earlier.into_iter().flat_map(|text| of_agent(text, trust)).collect();
+    let cause = before_answer.iter().rposition(Statement::is_cause).map(|at| before_answer.remove(at));
+    all.extend(cause.filter(|_| !all.iter().any(Statement::is_cause)));
+    before_answer.retain(|statement| statement.claim == Claim { kind: ClaimKind::Decision, sure: 75 });
+    all.extend(before_answer);
     let mut kept = distinct_by(all, |known, statement| known.sentence == statement.sentence);
     kept.truncate(MOST);
     kept
@@ -52,6 +54,15 @@ pub(super) fn all(turn: &DistilTurn<'_>) -> Vec<Statement> {
 pub(super) fn cause_in(text: &str) -> Option<String> {
     let is_cause = |statement: &Statement| statement.claim.kind == ClaimKind::Cause;
     of_agent(text, MemoryTrust::Agent).into_iter().find(is_cause).map(|statement| statement.full_text())
+}
+
+/// A sentence with a reason: between a failure and its fix it tells the cause.
+pub(super) fn reason_in(text: &str) -> Option<String> {
+    const REASONS: Phrases = Phrases(" because | weil | porque |ため|因为");
+    let passages = passages(text);
+    let gives_reason =
+        |sentence: &&str| REASONS.any(|word| sentence.contains(word)) && !cues::is_transient(sentence);
+    passages.iter().flat_map(Passage::sentences).find(gives_reason).map(str::to_owned)
 }
 
 /// The statements of a prompt: the user's own, then those of pasted text.
@@ -85,8 +96,8 @@ fn of_agent(text: &str, trust: MemoryTrust) -> Vec<Statement> {
         let mut before: Option<&str> = None;
         for sentence in passage.sentences() {
             if let Some(claim) = cues::of_agent(sentence, &passage.heading) {
-                let before = before.filter(|_| refers_back(sentence)).map(str::to_owned);
                 let (sentence, paragraph) = (without_lead(sentence).to_owned(), passage.text.clone());
+                let before = before.filter(|_| refers_back(&sentence)).map(str::to_owned);
                 statements.push(Statement { claim, sentence, before, paragraph, trust });
             }
             before = Some(sentence).filter(|sentence| !is_filler(sentence));
@@ -105,15 +116,16 @@ fn refers_back(sentence: &str) -> bool {
 fn without_lead(sentence: &str) -> &str {
     const LEADS: Phrases = Phrases(
         "root cause|cause|note|gotcha|caveat|decision|important|warning|remember that|please remember that|\
-        note that|remember|for the record|fyi",
+        note that|remember|for the record|fyi|be careful|achtung|vorsicht|cuidado|注意|需要注意",
     );
     let lower = sentence.to_lowercase();
     let lead = LEADS.iter().find(|lead| {
         let after = lower.strip_prefix(*lead).unwrap_or("");
-        after.starts_with([':', ',']) || lead.contains("that") && after.starts_with(' ')
+        after.starts_with([':', ',', '：', '，']) || lead.contains("that") && after.starts_with(' ')
     });
-    let rest =
-        lead.and_then(|lead| sentence.get(lead.len()..)).map(|rest| rest.trim_start_matches([':', ',', ' ']));
+    let rest = lead
+        .and_then(|lead| sentence.get(lead.len()..))
+        .map(|rest| rest.trim_start_matches([':', ',', '：', '，', ' ']));
     rest.filter(|rest| rest.chars().count() >= 12).unwrap_or(sentence)
 }
 
@@ -124,7 +136,7 @@ impl Statement {
     /// The sentence with the one it refers to.
     pub fn full_text(&self) -> String {
         match &self.before {
-            Some(before) => format!("{before} {}", self.sentence),
+            Some(before) => format!("{before} {}", as_title(&self.sentence)),
             None => self.sentence.clone(),
         }
     }

@@ -8,6 +8,7 @@ use super::runs::{Recovery, Trials};
 use super::source::{DistilTurn, DistilledMemory, as_title};
 use super::statement::Statement;
 use crate::capture::FileAccess;
+use crate::deed::Commit;
 use crate::line::command::RunPurpose;
 use crate::line::runs::RunOutcome;
 use crate::line::words::{TextLimit, clipped, is_filler};
@@ -25,7 +26,7 @@ const MOST_READ: usize = 8;
 /// The concept that marks memories of work.
 pub(super) const WHAT_CHANGED: &str = "what-changed";
 /// The prefix of a fact that states the cause of a fixed failure.
-pub(super) const CAUSE: &str = "Cause: ";
+pub(crate) const CAUSE: &str = "Cause: ";
 const UNFINISHED: &str = "unfinished";
 
 /// The memory of the turn's work, if there was any. Moves stated causes from `statements` into its facts.
@@ -36,9 +37,14 @@ pub(super) fn done(
     statements: &mut Vec<Statement>,
 ) -> Option<DistilledMemory> {
     let changed = turn.changed();
+    let commits = turn.commits();
     // A mere commit of the previous turn's work: that turn has the memory, and the summary lists the commit.
-    let is_recorded = before.is_some_and(|before| !before.changed().is_empty());
-    if changed.is_empty() && (turn.commits.is_empty() || is_recorded) {
+    let is_recorded = before.is_some_and(|before| is_recorded(before));
+    if changed.is_empty() && (commits.is_empty() || is_recorded) {
+        return None;
+    }
+    // Work that still fails is no result: the session's state tells what fails, and a later turn what helped.
+    if commits.is_empty() && !turn.is_unfinished() && is_still_failing(turn, trials) {
         return None;
     }
     let answer = turn.answer();
@@ -59,15 +65,27 @@ pub(super) fn done(
     Some(DistilledMemory { draft, trust, confidence: confidence(turn, trials), suspicion: None })
 }
 
+/// Whether a turn has a memory of its work.
+fn is_recorded(turn: &DistilTurn<'_>) -> bool {
+    !turn.changed().is_empty() && !is_still_failing(turn, &super::runs::trials(turn, None))
+}
+
+/// Whether the last test or build failed, or the agent said so of its fix.
+fn is_still_failing(turn: &DistilTurn<'_>, trials: &Trials) -> bool {
+    const STILL: Phrases =
+        Phrases("still fails|still failing|still broken|schlägt weiter fehl|sigue fallando");
+    let answer = turn.answer().to_lowercase();
+    trials.ends_with_failure() || STILL.any(|phrase| cues::has_phrase(&answer, phrase))
+}
+
 fn title(turn: &DistilTurn<'_>, passages: &[Passage]) -> String {
-    let committed = match turn.commits.as_slice() {
-        [commit] => {
-            Some(without_prefix(&commit.subject)).filter(|subject| subject.split_whitespace().count() >= 3)
-        }
+    let commits = turn.commits();
+    let committed = match commits.as_slice() {
+        [commit] => Some(without_prefix(&commit.subject)).filter(|subject| is_telling(subject)),
         [] | [_, ..] => None,
     };
     let reported = || passages.iter().flat_map(Passage::sentences).find_map(completed_work);
-    let last_commit = || turn.commits.last().map(|commit| without_prefix(&commit.subject).to_owned());
+    let last_commit = || commits.last().map(|commit| without_prefix(&commit.subject).to_owned());
     let answered = || {
         let first = passages.iter().flat_map(Passage::sentences).find(|sentence| is_title_like(sentence));
         first.map(str::to_owned)
@@ -80,6 +98,11 @@ fn title(turn: &DistilTurn<'_>, passages: &[Passage]) -> String {
     let title =
         committed.map(str::to_owned).or_else(reported).or_else(last_commit).or_else(answered).or_else(asked);
     as_title(&clipped(&title.unwrap_or_else(named), TITLE))
+}
+
+/// Whether a subject has at least three words; other scripts do not separate them.
+fn is_telling(subject: &str) -> bool {
+    subject.split_whitespace().count() >= 3 || (!subject.is_ascii() && subject.chars().count() >= 8)
 }
 
 /// Strips a conventional commit prefix: `fix(auth): wait for the token` becomes `wait for the token`.
@@ -123,11 +146,13 @@ fn is_title_like(sentence: &str) -> bool {
         && !is_filler(sentence)
         && !sentence.ends_with([':', '：', '?', '？'])
         && !cues::is_transient(sentence)
+        && !cues::is_polite(sentence)
 }
 
 fn kind(turn: &DistilTurn<'_>, passages: &[Passage], recoveries: &[&Recovery]) -> &'static str {
     let asked = turn.asked();
-    let subjects: Vec<&str> = turn.commits.iter().map(|commit| commit.subject.as_str()).collect();
+    let commits = turn.commits();
+    let subjects: Vec<&str> = commits.iter().map(|commit| commit.subject.as_str()).collect();
     let answer: String = passages.iter().take(3).map(|passage| format!("{} ", passage.text)).collect();
     let prefixed = || subjects.iter().rev().find_map(|subject| by_prefix(subject));
     let secure = || {
@@ -221,8 +246,9 @@ fn facts(
     facts.extend(recoveries.iter().filter_map(|recovery| recovery_fact(recovery)));
     facts.extend(points);
     let outcomes = trials.outcomes();
-    let shown = outcomes.iter().filter(|run| matches!(run.outcome, RunOutcome::Passed | RunOutcome::Failed));
-    let shown = shown.filter(|run| run.purpose == RunPurpose::Test || run.outcome == RunOutcome::Failed);
+    // A failure is a state of the moment: `core::work` tells what fails as of now.
+    let shown =
+        outcomes.iter().filter(|run| run.outcome == RunOutcome::Passed && run.purpose == RunPurpose::Test);
     facts.extend(shown.rev().take(MOST_OUTCOMES).map(|run| run.describe()));
     facts.extend(commits(turn));
     let changed = turn.shown_few(&turn.changed(), 5);
@@ -249,10 +275,13 @@ fn points(passages: &[Passage], title: &str) -> Vec<String> {
 }
 
 fn commits(turn: &DistilTurn<'_>) -> Vec<String> {
-    let shown = turn.commits.iter().rev().take(MOST_COMMITS).rev();
-    let mut facts: Vec<String> =
-        shown.map(|commit| format!("Committed {}: {}", commit.hash, commit.subject)).collect();
-    let more = turn.commits.len().saturating_sub(MOST_COMMITS);
+    let commits = turn.commits();
+    let shown = commits.iter().rev().take(MOST_COMMITS).rev();
+    let space = |commit: &Commit| if commit.hash.is_empty() { "" } else { " " };
+    let mut facts: Vec<String> = shown
+        .map(|commit| format!("Committed{}{}: {}", space(commit), commit.hash, commit.subject))
+        .collect();
+    let more = commits.len().saturating_sub(MOST_COMMITS);
     if more > 0 {
         facts.insert(0, format!("{more} earlier commits"));
     }
@@ -263,12 +292,21 @@ fn commits(turn: &DistilTurn<'_>) -> Vec<String> {
 fn narrative(passages: &[Passage], draft: &MemoryDraft) -> String {
     let is_used = |sentence: &str| {
         let bare = sentence.trim_end_matches(['.', '。']);
+        if is_momentary(sentence) {
+            return true;
+        }
         let is_title = completed_work(sentence).is_some_and(|work| as_title(&work) == draft.title)
             || as_title(bare) == draft.title;
         let bare = bare.split_once(": ").map_or(bare, |(_, rest)| rest);
         is_title || draft.facts.iter().any(|fact| fact.contains(bare))
     };
     clipped(&paragraphs(passages, is_used), NARRATIVE)
+}
+
+/// `The bundle is 1.1 MB now.`: true until the next change. Praise and apologies are not even that.
+fn is_momentary(sentence: &str) -> bool {
+    let bare = sentence.trim_end_matches(['.', '!']);
+    (bare.ends_with(" now") && bare.contains(|c: char| c.is_ascii_digit())) || cues::is_polite(sentence)
 }
 
 fn concepts(turn: &DistilTurn<'_>, kind: &str, recoveries: &[&Recovery]) -> Vec<String> {
@@ -294,7 +332,7 @@ fn confidence(turn: &DistilTurn<'_>, trials: &Trials) -> ConfidencePercent {
         .any(|run| run.purpose == RunPurpose::Test && run.outcome == RunOutcome::Passed);
     ConfidencePercent::percent(match () {
         () if turn.stopped.is_some() || trials.ends_with_failure() => 45,
-        () if !turn.commits.is_empty() => 85,
+        () if !turn.commits().is_empty() => 85,
         () if is_green => 80,
         () => 65,
     })

@@ -4,7 +4,7 @@
 //! rule that it stands for, and needs only hashes of words.
 
 use super::words::{Token, TokenKind, content, words};
-use super::{are_comparable, is_choice, is_completed, replacing};
+use super::{are_comparable, is_choice, is_completed, may_give_up, replacing, subjects};
 use crate::memory::{MemoryContent, MemoryType};
 use std::cmp::Ordering;
 
@@ -27,6 +27,8 @@ pub struct Gist {
     /// The words of opposites in the title, as `replacing::sides`.
     sides: u32,
     is_negative: bool,
+    /// As `replacing::drops_name`.
+    drops: bool,
     chooses: bool,
     reports_change: bool,
     facts: Box<[SentenceGist]>,
@@ -87,10 +89,11 @@ impl Gist {
             plain: joined(&replacing::plain(&title).into_iter().map(hash).collect::<Vec<_>>()),
             sides: replacing::sides(&title),
             is_negative: replacing::is_negative(&title),
+            drops: replacing::drops_name(&title),
             chooses: title.iter().any(replacing::is_verb),
             reports_change: title.iter().any(replacing::is_change),
             facts: facts.iter().map(|fact| SentenceGist::of(fact)).collect(),
-            concepts: hashes(memory.concepts.iter().map(|concept| concept.to_lowercase())),
+            concepts: hashes(subjects(memory).iter()),
             files: hashes(memory.files.iter().map(|(path, _)| path.rsplit('/').next().unwrap_or_default())),
             stated: hashes(content(&title).into_iter().filter(|word| !is_gone(word, &gone))),
             swaps,
@@ -101,7 +104,10 @@ impl Gist {
     /// Whether `likeness` may relate the two, in either order.
     pub fn may_relate(&self, other: &Gist) -> bool {
         if !are_comparable(&self.kind, &other.kind) {
-            return false;
+            let gives_up = |one: &Gist, other: &Gist| {
+                one.drops && may_give_up(&one.kind, &other.kind) && one.replaces(other)
+            };
+            return gives_up(self, other) || gives_up(other, self);
         }
         self.replaces(other)
             || other.replaces(self)
@@ -164,13 +170,16 @@ impl Gist {
     /// As `replacing::explicit`.
     fn replaces(&self, older: &Gist) -> bool {
         let has = |names: &[u32]| shared(names, &older.stated) == names.len();
-        !older.is_negative
+        (!older.is_negative || may_give_up(&self.kind, &older.kind))
             && self.swaps.iter().any(|(before, now)| {
                 has(before) && (now.is_empty() || !has(now)) && self.has_subject_of(older, before, now)
             })
     }
 
     fn has_subject_of(&self, older: &Gist, before: &[u32], now: &[u32]) -> bool {
+        if self.drops {
+            return true;
+        }
         let is_rest = |word: &&u32| before.binary_search(word).is_err() && now.binary_search(word).is_err();
         let rest: Vec<u32> = older.subject.iter().filter(is_rest).copied().collect();
         if shared(&self.concepts, &older.concepts) > 0 || shared(&self.files, &older.files) > 0 {

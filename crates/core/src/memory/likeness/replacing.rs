@@ -4,7 +4,8 @@
 
 use super::words::{Token, TokenKind, content, of_kind, stem};
 use super::{
-    Tokenized, conflict, is_apart, is_choice, is_completed, is_reworded, shared_concepts, shares_file,
+    Tokenized, conflict, is_apart, is_choice, is_completed, is_reworded, may_give_up, shared_concepts,
+    shares_file,
 };
 use crate::phrases::Phrases;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -76,7 +77,8 @@ const VALUING: &[&str] =
 
 /// The reason, if the newer memory names a replaced choice and the older memory is for exactly that choice.
 pub(super) fn explicit(newer: &Tokenized<'_>, older: &Tokenized<'_>) -> Option<String> {
-    if is_negative(&older.title) {
+    let gives_up = may_give_up(&newer.content.kind, &older.content.kind);
+    if is_negative(&older.title) && !gives_up {
         return None;
     }
     let sentences = std::iter::once(&newer.title).chain(newer.facts());
@@ -110,7 +112,7 @@ fn same_subject(newer: &Tokenized<'_>, older: &Tokenized<'_>, swap: &NameSwap) -
     let other_words: BTreeSet<&str> = content(&newer.title).into_iter().filter(is_rest).collect();
     let all: BTreeSet<&str> = content(&newer.title).union(&content(newer.body())).copied().collect();
     let covered = rest.iter().filter(|word| all.contains(**word)).count();
-    if shared_concepts(newer, older) > 0 || shares_file(newer, older) {
+    if shared_concepts(newer, older) > 0 || shares_file(newer, older) || drops_name(&newer.title) {
         return true;
     }
     // A choice for one purpose does not replace a choice for all purposes.
@@ -136,7 +138,27 @@ fn find_swap(words: &[Token]) -> Option<NameSwap> {
         let from = (at + 2..words.len()).find(|at| !is_verb(&words[*at]))?;
         return Some(NameSwap { now: BTreeSet::new(), before: name_after(words, from) });
     }
-    swap_by_verb(words, &raw).or_else(|| dense_swap(words, &raw))
+    swap_by_verb(words, &raw).or_else(|| dropped_name(words)).or_else(|| dense_swap(words, &raw))
+}
+
+/// Verbs that give up an earlier choice by its name.
+const DROP: [&str; 6] = ["forget", "drop", "scrap", "ditch", "vergiss", "olvida"];
+
+/// Whether a title begins by giving up a choice that it names: no further words have to agree.
+pub(super) fn drops_name(title: &[Token]) -> bool {
+    title.iter().take(2).any(|word| DROP.contains(&word.raw.as_str()))
+}
+
+/// `forget Y, let's go with X`, `drop Y and use X`.
+fn dropped_name(words: &[Token]) -> Option<NameSwap> {
+    let at = words.iter().take(2).position(|word| DROP.contains(&word.raw.as_str()))?;
+    // One word: a comma is not seen here, and the next word may belong to what holds now.
+    let name = words[at + 1..].iter().find(|word| word.is_content());
+    let before = name.map(|name| name.stem.clone()).into_iter().collect();
+    let chosen = (at + 2..words.len()).find(|at| is_verb(&words[*at]));
+    let from =
+        chosen.map(|at| at + 1 + usize::from(words.get(at + 1).is_some_and(|word| word.raw == "with")));
+    Some(NameSwap { now: from.map(|from| name_after(words, from)).unwrap_or_default(), before })
 }
 
 /// As `find_swap`, for scripts without spaces: `YのかわりにX`, `X而不是Y`.
@@ -155,8 +177,12 @@ fn swap_by_verb(words: &[Token], raw: &[&str]) -> Option<NameSwap> {
     let after = |at: usize, one_of: &[&str]| (at + 1..raw.len()).find(|at| one_of.contains(&raw[*at]));
     let find = |stems: &[&str]| words.iter().position(|word| stems.contains(&word.stem.as_str()));
     if let Some(at) = find(&["replac"]) {
-        let with = after(at, &["with", "by"])?;
-        return Some(NameSwap { now: name_after(words, with + 1), before: name_after(words, at + 1) });
+        let before = name_after(words, at + 1);
+        return Some(match after(at, &["with", "by"]).filter(|_| raw[at] != "replaces") {
+            Some(with) => NameSwap { now: name_after(words, with + 1), before },
+            // `X replaces Y`
+            None => NameSwap { now: name_before(words, at), before },
+        });
     }
     // The stems of switch, migrate, move, change and upgrade.
     let at = find(&["switch", "migrat", "mov", "chang", "upgrad"])?;

@@ -243,3 +243,38 @@ fn hostile_text_is_compared_in_bounded_time() {
     let one = with_facts("discovery", "Many facts of one thing", &many);
     check(&one, &one, "same");
 }
+
+#[test]
+fn a_choice_that_was_given_up_by_its_name_stayed() {
+    let dropped =
+        memo("decision", "Forget BullMQ, let's go with graphile-worker instead, it runs on Postgres");
+    check(&dropped, &memo("decision", "Use BullMQ because the team knows it from the shop"), "replaces");
+    check(
+        &dropped,
+        &memo("gotcha", "I installed BullMQ. It needs a Redis server, which we do not have"),
+        "replaces",
+    );
+    check(&dropped, &memo("change", "graphile-worker replaces BullMQ in the mailer"), "other");
+    check(&dropped, &memo("decision", "Use pg-boss because it is small"), "other");
+    check(&dropped, &memo("bugfix", "Fixed the lock of BullMQ"), "other");
+    let moment = memo("decision", "Instead drop moment and use date-fns everywhere");
+    check(&moment, &memo("preference", "Use moment for dates"), "replaces");
+    check(&moment, &memo("preference", "Use luxon for dates"), "other");
+}
+
+#[test]
+fn memories_were_replaced_because_rules_gave_them_the_same_concept() {
+    let sorted = |title: &str, concept: &str| {
+        let concepts = vec![concept.to_owned()];
+        MemoryContent::of(MemoryDraft { concepts, ..draft("change", title, &[]) }).unwrap()
+    };
+    let newer = sorted("Replaced the cache by Valkey in the gateway", "what-changed");
+    let older = sorted("Added the cache of thumbnails to the gallery", "what-changed");
+    check(&newer, &older, "other");
+    check(&with_concept("Use pnpm", "preference"), &with_concept("Use tabs", "preference"), "other");
+    check(
+        &with_concept("Use pnpm", "package manager"),
+        &with_concept("Use npm", "package manager"),
+        "replaces",
+    );
+}

@@ -169,11 +169,12 @@ fn candidates(archive: &Archive, new: &NewMemory) -> Result<Vec<Memory>, StoreEr
     Ok(found)
 }
 
-/// The same choice may be recorded as any of three types.
+/// The same choice may be recorded as any of three types, and may give up a trap.
 fn kinds(kind: &MemoryType) -> Vec<MemoryType> {
     const CHOICES: [&str; 3] = ["decision", "preference", "change"];
     let is_choice = CHOICES.contains(&kind.as_str());
-    let others = CHOICES.into_iter().filter(|other| is_choice && *other != kind.as_str());
+    let all = CHOICES.into_iter().chain(["gotcha"]);
+    let others = all.filter(|other| is_choice && *other != kind.as_str());
     std::iter::once(kind.clone()).chain(others.filter_map(MemoryType::parse)).collect()
 }
 
