@@ -5,12 +5,15 @@
 
 mod ranking;
 
-use super::{Memory, MemoryTrust};
+use super::distil::CAUSE;
+use super::{Memory, MemoryContent, MemoryTrust};
 use crate::compose::{MemorySection, MemorySectionKind};
 use crate::id::SessionKey;
+use crate::line::words::sentences;
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
+use ranking::PromptWords;
 pub use ranking::{BestMemories, Candidate, Ranking};
 
 /// The current work of the session that receives memories.
@@ -28,6 +31,8 @@ pub struct CurrentWork {
 pub struct MemoryFormatter<'a> {
     /// The name of our command in the session's environment.
     pub program: &'a str,
+    /// The prompt: sentences that share words with it come first.
+    pub prompt: &'a str,
     /// Formats a time for the user.
     pub clock: &'a dyn Fn(Timestamp) -> String,
     /// The reason a memory may be outdated: a file that is gone or was changed since.
@@ -111,6 +116,7 @@ pub fn select(
     let ChosenMemories { pinned, fitting, others } = chosen;
     let whole = pinned.iter().chain(fitting);
     let learnt = whole.filter_map(learning_cost).collect();
+    let words = PromptWords::of(wording.prompt);
     let program = wording.program;
     let more = format!(
         "each from the person, an agent or outside (web, tools, files, others); `{program} show m12` gives one whole, \
@@ -121,7 +127,7 @@ pub fn select(
             MemorySectionKind::Pinned,
             "Pinned by the person",
             "pinned",
-            pinned.iter().map(|memory| wording.whole(memory)),
+            pinned.iter().map(|memory| wording.whole(memory, &words)),
         ),
         part(
             MemorySectionKind::NextSteps,
@@ -133,7 +139,7 @@ pub fn select(
             MemorySectionKind::Memories,
             &format!("Memories that may matter here ({more})"),
             "they share words, files or the branch with the work at hand",
-            fitting.iter().map(|memory| wording.whole(memory)),
+            fitting.iter().map(|memory| wording.whole(memory, &words)),
         ),
         part(
             MemorySectionKind::Index,
@@ -161,25 +167,26 @@ fn part(
 }
 
 impl MemoryFormatter<'_> {
-    /// A memory with its facts: `m12 decision, agent, 14:05: Use Valkey. It is free. Redis is not. [src/cache.rs]`
-    fn whole(&self, memory: &Memory) -> String {
+    /// A memory with what matters of it: `m12 decision, agent, 14:05: Use Valkey. It is free. Redis is not.`
+    fn whole(&self, memory: &Memory, words: &PromptWords) -> String {
         let (content, clock) = (&memory.content, (self.clock)(memory.made_at));
-        let facts = content.facts.iter().take(FACTS).map(String::as_str);
-        let text = [content.title.as_str()].into_iter().chain(facts).map(|one| one.trim_end_matches('.'));
+        let told = telling(content, words);
+        let text =
+            [content.title.as_str()].into_iter().chain(told).map(|one| one.trim_end_matches(['.', '。']));
         let text = text.collect::<Vec<_>>().join(". ");
-        let files: Vec<&str> = content.files.iter().take(FACTS).map(|(path, _)| path.as_str()).collect();
-        let files = if files.is_empty() { String::new() } else { format!(" [{}]", files.join(", ")) };
         let (name, kind, level) = (memory.name(), &content.kind, memory.trust.level().name());
-        format!("{name} {kind}, {level}, {clock}: {text}.{files}{}", self.doubts(memory))
+        format!("{name} {kind}, {level}, {clock}: {text}.{}", self.doubts(memory))
     }
 
-    /// A memory by title, with the cost of reading it: `m12 decision, agent, 14:05, ~90 tokens: Use Valkey`
+    /// A memory by title and cause, with the cost of reading it: `m12 decision, agent, 14:05, ~90 tokens: Use Valkey`
     fn in_short(&self, memory: &Memory) -> String {
         let (content, clock) = (&memory.content, (self.clock)(memory.made_at));
         let tokens = content.text().len().div_ceil(4);
         let (name, kind, level) = (memory.name(), &content.kind, memory.trust.level().name());
         let doubts = self.doubts(memory);
-        format!("{name} {kind}, {level}, {clock}, ~{tokens} tokens: {}{doubts}", content.title)
+        let cause = content.facts.iter().find(|fact| fact.starts_with(CAUSE));
+        let cause = cause.map(|cause| format!(". {cause}")).unwrap_or_default();
+        format!("{name} {kind}, {level}, {clock}, ~{tokens} tokens: {}{cause}{doubts}", content.title)
     }
 
     /// Reasons not to rely on the memory, in parentheses.
@@ -194,6 +201,26 @@ impl MemoryFormatter<'_> {
         let doubts: Vec<String> = stale.into_iter().chain(whose).chain(trust).collect();
         if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join("; ")) }
     }
+}
+
+/// The sentences of a memory that matter beside its title: causes, then those that share words with the prompt, then
+/// the others. Lists of files, commits and passed tests say nothing that the title does not.
+fn telling<'c>(content: &'c MemoryContent, prompt: &PromptWords) -> Vec<&'c str> {
+    const LISTS: [&str; 3] = ["Changed ", "Committed", "`"];
+    let is_list =
+        |fact: &str| LISTS.iter().any(|list| fact.starts_with(list)) && !fact.contains(" failed with");
+    let facts = content.facts.iter().map(String::as_str).filter(|fact| !is_list(fact));
+    let narrated =
+        sentences(&content.narrative).map(str::trim).filter(|sentence| !content.title.contains(sentence));
+    let shared = |text: &str| prompt.shared([text, "", "", ""]).len();
+    let mut told: Vec<(bool, usize, &str)> =
+        facts.map(|fact| (fact.starts_with(CAUSE), 1 + shared(fact), fact)).collect();
+    told.extend(narrated.map(|text| (false, shared(text), text)).filter(|(_, shared, _)| *shared > 0));
+    if told.is_empty() {
+        told.extend(sentences(&content.narrative).next().map(|first| (false, 0, first.trim())));
+    }
+    told.sort_by_key(|(is_cause, shared, _)| std::cmp::Reverse((*is_cause, *shared)));
+    told.into_iter().take(FACTS).map(|(_, _, text)| text).collect()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::compose::{
     ComposeInput, ComposedContext, ContextPart, ContextPartKind, ContextPartState, compose, first_directive,
+    is_greeting,
 };
 use towline_core::continuing::Hop;
 use towline_core::escape::{escape_for_terminal, fit_to_width};
@@ -117,7 +118,9 @@ impl Giver<'_> {
             let archive = Archive::open_snapshot(&self.env.home, PATIENCE)?;
             return Ok(self.hand(None, material, archive)?.merge(file_notice(Some(file))));
         }
-        if alone.is_none() && self.session.recalled_at.is_some() {
+        // A greeting does not say which memories matter: the next prompt does.
+        let greets = || self.session.prompt.as_ref().is_some_and(|prompt| is_greeting(prompt.as_str()));
+        if alone.is_none() && (self.session.recalled_at.is_some() || greets()) {
             return Ok(Reply::default());
         }
         let archive = Archive::open_snapshot(&self.env.home, PATIENCE)?;

@@ -83,7 +83,8 @@ fn best(env: &Env, memories: Vec<Memory>, files: &[&str]) -> Option<(i64, String
         ..CurrentWork::default()
     };
     let program = env::program();
-    let wording = MemoryFormatter { program: &program, clock: &|at| clock(at, env.now), stale: &|_| None };
+    let wording =
+        MemoryFormatter { program: &program, prompt: "", clock: &|at| clock(at, env.now), stale: &|_| None };
     let chosen = choose(memories, &[], &here, wording);
     let fitting = chosen.parts.into_iter().find(|part| part.kind == MemorySectionKind::Memories)?;
     let line = fitting.items.into_iter().next()?;

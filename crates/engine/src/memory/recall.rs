@@ -20,6 +20,7 @@ use towline_core::id::SessionKey;
 use towline_core::memory::choose::{
     ChosenMemories, CurrentWork, MemoryFormatter, MemorySelection, Ranking, SelectionCost, select,
 };
+use towline_core::memory::distil::FAILING;
 use towline_core::project::ProjectIdentity;
 use towline_core::session::Session;
 use towline_store::archive::Archive;
@@ -34,7 +35,7 @@ const OLDER: usize = 20;
 /// The number of sessions whose next steps are given, among the latest `LOOKED_AT`.
 const SESSIONS: usize = 2;
 const LOOKED_AT: u32 = 10;
-const STEPS: usize = 5;
+const STEPS: usize = 6;
 /// Recent work: the number of sessions and the turns of each.
 const LATELY: (usize, u32) = (2, 10);
 
@@ -86,6 +87,7 @@ pub fn gather(
     let program = env::program();
     let wording = MemoryFormatter {
         program: &program,
+        prompt: asker.prompt,
         clock: &|at| clock(at, env.now),
         stale: &|memory| staleness.why(memory),
     };
@@ -180,9 +182,11 @@ fn next_steps(
     let Some(project) = project else { return Ok(vec![]) };
     let mut steps = vec![];
     let latest = archive.recent_summaries(project, LOOKED_AT)?;
-    for kept in latest.into_iter().filter(|kept| !not_of(&kept.session)).take(SESSIONS) {
+    for (at, kept) in latest.into_iter().filter(|kept| !not_of(&kept.session)).take(SESSIONS).enumerate() {
         let lines =
             kept.summary.next_steps.lines().map(|line| line.trim_start_matches(['-', '*', ' ']).trim());
+        // What failed in an older session, the newer one may have fixed.
+        let lines = lines.filter(|line| at == 0 || !line.starts_with(FAILING));
         let (of, level) = (format!("{}#{}", kept.session.short(), kept.turn), kept.trust.level().name());
         let steps_here = lines.filter(|line| !line.is_empty()).take(STEPS);
         steps.extend(steps_here.map(|line| format!("{level}: {line} ({of})")));

@@ -165,7 +165,7 @@ impl WordRarity {
 
 /// The words of a prompt: three letters and more, without stop words, cut to `STEM` characters so that forms of one word
 /// match.
-struct PromptWords {
+pub(super) struct PromptWords {
     /// Sorted and distinct.
     stems: Vec<String>,
     /// The same stems as numbers, for words of ASCII; 0 stands for any other.
@@ -175,7 +175,7 @@ struct PromptWords {
 }
 
 impl PromptWords {
-    fn of(prompt: &str) -> PromptWords {
+    pub(super) fn of(prompt: &str) -> PromptWords {
         let split = prompt.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
         let kept = split.filter(|word| word.chars().count() >= 3 && !STOP_WORDS.contains(&word.as_str()));
         let mut stems: Vec<String> = kept.map(|word| word.chars().take(STEM).collect()).collect();
@@ -188,7 +188,7 @@ impl PromptWords {
     }
 
     /// Those that a text contains, by their index.
-    fn shared(&self, texts: [&str; 4]) -> Vec<usize> {
+    pub(super) fn shared(&self, texts: [&str; 4]) -> Vec<usize> {
         let mut shared = vec![];
         if self.stems.is_empty() {
             return shared;

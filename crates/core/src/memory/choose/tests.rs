@@ -34,7 +34,7 @@ fn candidate(number: i64, kind: &str, title: &str) -> Memory {
 }
 
 const PLAIN: MemoryFormatter<'static> =
-    MemoryFormatter { program: "tow", clock: &|_| String::from("14:05"), stale: &|_| None };
+    MemoryFormatter { program: "tow", prompt: "", clock: &|_| String::from("14:05"), stale: &|_| None };
 
 fn with(mut memory: Memory, change: impl FnOnce(&mut Memory)) -> Memory {
     change(&mut memory);
@@ -136,10 +136,7 @@ fn doubts_are_shown_with_the_memory() {
     let wording = MemoryFormatter { stale: &is_gone, ..PLAIN };
     let chosen = choose(vec![stale, web], &[], &asked("mast tar"), wording);
     let lines = &chosen.parts[0].items;
-    assert_eq!(
-        lines[0],
-        "m1 bugfix, agent, 14:05: The mast leaned. [src/mast.rs] (stale: src/mast.rs is gone)"
-    );
+    assert_eq!(lines[0], "m1 bugfix, agent, 14:05: The mast leaned. (stale: src/mast.rs is gone)");
     assert_eq!(lines[1], "m2 discovery, outside, 14:05: Tar melts. (from the web)");
 }
 
