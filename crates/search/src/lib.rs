@@ -23,3 +23,4 @@ pub use query::{Filters, Query, QueryContext};
 pub use rank::{Boost, BoostReason, Hit, RankingStages};
 pub use snippet::{Snippet, marks, snippet, words_in};
 pub use vectors::{QuerySimilarity, VectorFile, VectorFormat, VectorWriter};
+pub use words::is_stop_word;

@@ -394,6 +394,36 @@ fn the_question_itself_ranked_before_its_answer_and_each_turn_several_times() {
     assert!([&3, &4].contains(&of_first_turn[0]), "not the prompt or its bookmark: {found:?}");
 }
 
+/// The turns before and after an exact match mention everything else that was asked for.
+#[test]
+fn the_neighbours_of_an_exact_match_ranked_before_it() {
+    let turn = |id: i64, number: u32, session: &str, text: &str| Document {
+        session: session.to_owned(),
+        turn: number,
+        ..body(id, text)
+    };
+    let mut documents = vec![
+        turn(1, 1, "a", "Updated the parser and its tests for the release"),
+        turn(2, 2, "a", "Fixed the parser of the release in 4.17.2"),
+        turn(3, 3, "a", "The parser release was tested, parser errors are gone"),
+    ];
+    documents
+        .extend((4..60).map(|id| turn(id, 1, &format!("s{id}"), "the release of the parser was tested")));
+    let test = TestIndex::with(&documents);
+    assert_eq!(test.ids("parser release 4.17.2")[0], 2);
+}
+
+#[test]
+fn what_holds_now_was_not_before_what_held_once() {
+    let test = TestIndex::with(&[
+        body(1, "The queue runs on Postgres"),
+        body(2, "The queue runs on Redis"),
+        body(3, "The garden has a pond"),
+    ]);
+    assert_eq!(test.ids("what does the queue run on now")[0], 2);
+    assert_eq!(test.ids("current queue")[0], 2);
+}
+
 #[test]
 fn bookmark_is_found_by_a_name_that_its_turn_does_not_contain() {
     use DocumentKind::{Bookmark, Prompt};

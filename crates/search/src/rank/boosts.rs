@@ -7,7 +7,6 @@ use std::collections::HashSet;
 use super::candidates::{RankCandidate, SearchContext};
 use super::filter::file_tags;
 use super::hit::{BoostReason, DocAddress};
-use super::meaning::scaled;
 use crate::document::DocumentKind;
 use crate::error::Result;
 use crate::query::Query;
@@ -20,8 +19,11 @@ const FILE_HERE: f32 = 0.05;
 const PROJECT_NAMED: f32 = 0.2;
 const PROJECT_HERE: f32 = 0.1;
 const BRANCH_HERE: f32 = 0.05;
-const DATE: f32 = 0.3;
-const RECENT: f32 = 0.1;
+const DATE: f32 = 0.7;
+/// The boost of the newest, for a query that asks for what holds now; the next ones get a half, a third, and so on.
+const RECENT: f32 = 0.3;
+/// Only candidates that score this share of the best are compared by age: others are about something else.
+const ABOUT_THE_SAME: f32 = 0.7;
 
 /// Shorter project names are ordinary words.
 const SHORTEST_NAME: usize = 3;
@@ -142,13 +144,24 @@ fn add_times(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) {
     let others = search.terms.iter().filter(|term| !times.are_named_by(&term.word.written)).count();
     // The fewer other words the query has, the more its time counts.
     let date = DATE * (1.0 + 1.0 / others.max(1) as f32);
-    let by_time = scaled(candidates.iter().map(|candidate| (candidate.facts.at / 1000) as f32).collect());
-    for (candidate, newness) in candidates.iter_mut().zip(by_time) {
-        if times.contain(candidate.facts.at) {
-            candidate.boost(BoostReason::Date, date);
-        }
-        if times.asks_for_latest() {
-            candidate.boost(BoostReason::Recent, RECENT * newness);
-        }
+    if times.asks_for_latest() {
+        boost_newest(candidates);
+    }
+    candidates
+        .iter_mut()
+        .filter(|candidate| times.contain(candidate.facts.at))
+        .for_each(|candidate| candidate.boost(BoostReason::Date, date));
+}
+
+fn boost_newest(candidates: &mut [RankCandidate]) {
+    let best = candidates.iter().map(RankCandidate::score).fold(0.0, f32::max);
+    let alike = candidates.iter_mut().filter(|candidate| candidate.score() >= ABOUT_THE_SAME * best);
+    let mut alike: Vec<&mut RankCandidate> = alike.collect();
+    alike.sort_by_key(|candidate| std::cmp::Reverse(candidate.facts.at));
+    for same_time in alike.chunk_by_mut(|a, b| a.facts.at == b.facts.at).zip(1_u16..) {
+        let (documents, place) = same_time;
+        documents
+            .iter_mut()
+            .for_each(|document| document.boost(BoostReason::Recent, RECENT / f32::from(place)));
     }
 }

@@ -15,7 +15,7 @@ use crate::source::{DocFacts, DocSource, Match, WeightedTerm};
 use crate::table::WordPiece;
 use crate::vectors::QuerySimilarity;
 use crate::words::{
-    Bm25, Collection, Expansion, MAX_TERMS, QueryTerm, QueryWord, TermDictionary, expand, words_of,
+    Bm25, Collection, Expansion, Language, MAX_TERMS, QueryTerm, QueryWord, TermDictionary, expand, words_of,
 };
 
 /// The number of turns that are ranked, and the most passages of one that are compared. A memory counts as a turn.
@@ -341,6 +341,9 @@ fn terms(query: &Query, times: &Times, sources: &[&dyn DocSource]) -> Result<Vec
         sources.iter().map(|source| *source as &dyn TermDictionary).collect();
     let mut terms: Vec<QueryTerm> =
         looked_up.into_iter().map(|(word, doc_freq)| exact(word, doc_freq)).collect();
+    if let Some(language) = Language::of(&query.text) {
+        terms.iter_mut().for_each(|term| language.widen(term, &dictionaries));
+    }
     for scope in [Expansion::Indexed, Expansion::FullScan] {
         let finds_nothing = terms.iter().all(|term| term.doc_freq == 0);
         if scope == Expansion::Indexed || finds_nothing {

@@ -14,7 +14,9 @@ const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 const DAY_MS: i64 = 86_400_000;
 const MONTHS: &str = "january february march april may june july august september october november december";
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-const LATEST: [&str; 6] = ["latest", "newest", "recent", "recently", "currently", "lately"];
+/// Words that ask for the newest, or for what holds now.
+const LATEST: &str = "latest newest recent recently currently lately now current today still jetzt aktuell derzeit heute ahora \
+    actualmente";
 /// Words before a month name that also has another meaning ("may", "march") that make it a month.
 const BEFORE_A_TIME: [&str; 6] = ["in", "since", "during", "last", "early", "late"];
 
@@ -55,7 +57,7 @@ impl Times {
             }
             times.spans.extend(span);
             times.dates.extend(date);
-            times.latest |= LATEST.contains(&words[at].to_lowercase().as_str());
+            times.latest |= LATEST.split_ascii_whitespace().any(|word| word == words[at].to_lowercase());
         }
         times
     }

@@ -5,6 +5,7 @@
 use super::candidates::{FoundBy, RankCandidate, SearchContext};
 use super::hit::BoostReason;
 use crate::table::{DIMENSIONS, PIECES, WordPiece, pieces, row, share};
+use crate::words::{Language, is_unspaced};
 
 /// Pieces compared together. Over whole long documents something is always near.
 const WINDOW: usize = 48;
@@ -42,19 +43,28 @@ pub fn apply_boosts(search: &SearchContext<'_>, candidates: &mut Vec<RankCandida
     let (by_pieces, by_whole): (Vec<f32>, Vec<f32>) =
         candidates.iter().map(|candidate| near.of(&candidate.pieces, &rarity)).unzip();
     let by_vector = by_vector(search, candidates);
+    let is_known = is_in_table(&search.query.text);
     let is_kept: Vec<bool> = (candidates.iter().zip(by_pieces.iter().zip(&by_vector)))
         .map(|(candidate, (pieces, vector))| {
-            let is_near = *pieces >= NEAR_ENOUGH || vector.is_some_and(|near| near >= NEAR_BY_VECTOR);
+            let is_near =
+                (is_known && *pieces >= NEAR_ENOUGH) || vector.is_some_and(|near| near >= NEAR_BY_VECTOR);
             candidate.found_by != FoundBy::Nearby || is_near
         })
         .collect();
+    let has_meaning = is_known || by_vector.iter().any(Option::is_some);
     let meaning = combined(scaled(by_pieces), scaled(by_whole), by_vector);
     for (number, candidate) in candidates.iter_mut().enumerate() {
-        candidate.boost(BoostReason::Words, BY_WORDS * words[number]);
-        candidate.boost(BoostReason::Meaning, meaning[number]);
+        let (by_words, meaning) = if has_meaning { (BY_WORDS, meaning[number]) } else { (1.0, 0.0) };
+        candidate.boost(BoostReason::Words, by_words * words[number]);
+        candidate.boost(BoostReason::Meaning, meaning);
     }
     let mut is_kept = is_kept.into_iter();
     candidates.retain(|_| is_kept.next().unwrap_or(true));
+}
+
+/// Whether the table can tell anything about a query: it knows English.
+fn is_in_table(query: &str) -> bool {
+    Language::of(query).is_none() && !query.chars().any(is_unspaced)
 }
 
 /// Similarity by a model's vectors; `None` without a model, or for documents without a vector yet.

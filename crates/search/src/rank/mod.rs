@@ -5,6 +5,7 @@
 mod boosts;
 mod candidates;
 mod dates;
+mod exact;
 mod filter;
 mod hit;
 mod meaning;

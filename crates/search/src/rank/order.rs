@@ -5,7 +5,7 @@
 use super::candidates::{RankCandidate, SearchContext};
 use super::filter::Filter;
 use super::hit::{BoostReason, Hit, RankingStages};
-use super::{boosts, meaning, structure, turns};
+use super::{boosts, exact, meaning, structure, turns};
 use crate::error::Result;
 use crate::query::Query;
 use crate::source::DocSource;
@@ -35,6 +35,7 @@ pub fn rank(
         RankingStages::Meaning => meaning::apply_boosts(&search, &mut candidates),
         RankingStages::Whole => {
             meaning::apply_boosts(&search, &mut candidates);
+            exact::add(&search, &mut candidates);
             structure::apply_neighbour_boosts(&search, &mut candidates)?;
             boosts::add(&search, &mut candidates)?;
         }

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::candidates::{RankCandidate, SearchContext, by_address};
+use super::exact::decided_by_words;
 use super::hit::{BoostReason, DocAddress};
 use super::meaning::scaled;
 use crate::error::Result;
@@ -17,6 +18,8 @@ const FROM_AFTER: f32 = 0.1;
 const FROM_SAME: f32 = 0.2;
 /// The boost from the best session.
 const FROM_SESSION: f32 = 0.3;
+/// The part of these boosts that is lost if one document contains all words of the query.
+const LESS_BY_WORDS: f32 = 0.8;
 /// The weight of a match that is no candidate, relative to the best: its meaning was not compared.
 const BY_WORDS_ALONE: f32 = 0.4;
 
@@ -25,13 +28,14 @@ pub fn apply_neighbour_boosts(search: &SearchContext<'_>, candidates: &mut [Rank
     let best_words = candidates.iter().map(|candidate| candidate.words).fold(f32::MIN_POSITIVE, f32::max);
     let turns = turns(search, &sessions, candidates, best_words);
     let priors = sessions.priors(search);
+    let share = 1.0 - LESS_BY_WORDS * decided_by_words(search, candidates);
     for candidate in candidates.iter_mut().filter(|candidate| candidate.facts.session != 0) {
         let session = candidate.facts.session;
         if let Some(turns) = turns.get(&session) {
-            candidate.boost(BoostReason::Neighbour, from_neighbours(turns, candidate));
+            candidate.boost(BoostReason::Neighbour, share * from_neighbours(turns, candidate));
         }
         let prior = priors.get(&session).copied().unwrap_or_default();
-        candidate.boost(BoostReason::Session, FROM_SESSION * prior);
+        candidate.boost(BoostReason::Session, share * FROM_SESSION * prior);
     }
     Ok(())
 }

@@ -42,7 +42,7 @@ impl<'a> QuerySimilarity<'a> {
     }
 
     /// The most similar documents with a cosine of at least `at_least`, best first.
-    pub(crate) fn nearest(&self, at_least: f32, most: usize) -> Vec<i64> {
+    pub fn nearest(&self, at_least: f32, most: usize) -> Vec<i64> {
         let mut near: Vec<(f32, usize)> =
             self.cosines.iter().copied().zip(0..).filter(|(cosine, _)| *cosine >= at_least).collect();
         let by_nearness = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));

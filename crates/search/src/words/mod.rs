@@ -2,6 +2,7 @@
 
 mod bm25;
 mod kin;
+mod language;
 mod sought;
 mod stop;
 mod terms;
@@ -11,6 +12,7 @@ pub use kin::{
     EditAutomaton, Expansion, Relation, SCANNED_TERMS, SubstringAutomaton, TermDictionary, expand,
     is_related, short_hashes,
 };
+pub use language::Language;
 pub use sought::{MAX_TERMS, QueryTerm, QueryWord, words_of};
 pub use stop::is_stop_word;
-pub use terms::{Term, each_term};
+pub use terms::{Term, each_term, is_unspaced};

@@ -5,6 +5,7 @@
 
 use crate::source::boundary;
 
+use super::language::Language;
 use super::stop::is_stop_word;
 use super::terms::{Role, Term, each_term};
 
@@ -45,8 +46,12 @@ pub fn words_of(text: &str) -> Vec<QueryWord> {
             });
         }
     });
+    let language = Language::of(bounded(text));
+    let is_common = |word: &QueryWord| {
+        is_stop_word(&word.written) || language.is_some_and(|language| language.is_stop_word(&word.written))
+    };
     let (significant, common): (Vec<QueryWord>, Vec<QueryWord>) =
-        words.into_iter().partition(|word| !is_stop_word(&word.written));
+        words.into_iter().partition(|word| !is_common(word));
     if significant.is_empty() { common } else { significant }
 }
 
@@ -68,6 +73,10 @@ mod tests {
     fn stop_words_and_repetitions_are_left_out() {
         check("What is the cache of the caches?", &["cache"]);
         check("to be or not to be", &["to", "be", "or", "not"]);
+        check("Wo liegt die Grenze für den Preis?", &["liegt", "grenze", "preis"]);
+        check("¿Qué mapas usamos ahora?", &["mapas", "ahora"]);
+        check("検索はどうしましたか", &["検索", "索は"]);
+        check("为什么没有用缓存", &["么没", "有用", "用缓", "缓存"]);
         check("", &[]);
     }
 }

@@ -64,8 +64,14 @@ fn first_letter(text: &str) -> Option<usize> {
     text[start..].find(char::is_alphanumeric).map(|found| start + found)
 }
 
+/// The words of a text in lower case, without accents.
+pub fn plain_words(text: &str) -> Vec<String> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(|word| lowered(word).into_owned()).collect()
+}
+
 /// Scripts that put no space between words.
-fn is_unspaced(letter: char) -> bool {
+pub fn is_unspaced(letter: char) -> bool {
     matches!(letter,
         '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{3040}'..='\u{30FF}'
         | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF66}'..='\u{FF9F}'
