@@ -12,6 +12,7 @@ mod inherit;
 mod instructions;
 pub mod measure;
 pub mod payload;
+mod questions;
 pub mod report;
 mod rounds;
 mod search;
@@ -47,6 +48,8 @@ pub enum Bench {
     Inherit(Options),
     /// Measure search: how many questions are answered, indexing, size, time and memory
     Search(search::Options),
+    /// Ask hundreds of questions of many kinds, beside FTS5, BM25 and MiniLM; half of them are locked
+    Questions(questions::Options),
     /// Run every long command on a terminal over a large archive: the longest silence, the bars, the first search
     Silence(silence::Options),
     /// Measure every command, hook and view over years of transcripts, or over three sizes of them
@@ -73,6 +76,7 @@ pub fn run<W: Write>(bench: &Bench, repository: &Repository, out: &mut W) -> Res
             return Ok(Verdict::Holds);
         }
         Bench::Search(options) => return search::run(options, repository, out),
+        Bench::Questions(options) => return questions::run(options, repository, out),
         Bench::Silence(options) => return silence::run(options, repository, out),
         Bench::Viewer(options) => return viewer::run(options, repository, out),
         Bench::Years(options) => return years::run(options, repository, out),

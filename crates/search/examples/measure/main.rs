@@ -8,6 +8,7 @@
     reason = "a program by itself, started by the bench"
 )]
 
+mod questions;
 #[path = "../../tests/sets/mod.rs"]
 mod sets;
 mod speed;
@@ -38,12 +39,22 @@ fn main() {
         ["ask", folder, rounds] => speed::ask(Path::new(folder), rounds.parse().unwrap()),
         ["cold", folder, rounds] => speed::cold(Path::new(folder), rounds.parse().unwrap()),
         ["evicted", folder, rounds] => speed::evicted(Path::new(folder), rounds.parse().unwrap()),
+        ["questions", "make", file, ref packages @ ..] => questions::make(Path::new(file), packages),
+        ["questions", "rank", file, engine, half] => questions::rank(Path::new(file), engine, half, None),
+        ["questions", "rank", file, engine, half, model] => {
+            questions::rank(Path::new(file), engine, half, Some(Path::new(model)));
+        }
         ["once", folder, question] => speed::once(Path::new(folder), question),
         _ => println!(
             "measure quality [missed] | model FOLDER [missed] | embed FOLDER N | open FOLDER | vector FOLDER TEXT | index FOLDER N TEXTS... \
-            | ask FOLDER N | cold FOLDER N | evicted FOLDER N | once FOLDER TEXT"
+            | ask FOLDER N | cold FOLDER N | evicted FOLDER N | once FOLDER TEXT \
+            | questions make FILE PACKAGES... | questions rank FILE ENGINE open|locked [MODEL]"
         ),
     }
+}
+
+pub fn print_line(line: &str) {
+    println!("{line}");
 }
 
 /// Whether missed questions are printed besides the figures.
