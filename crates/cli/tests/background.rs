@@ -155,23 +155,48 @@ fn a_transcript_that_no_capture_had_written_stayed_missing() {
     assert_eq!(captured_turns(&env), 3);
 }
 
-#[test]
-fn a_capture_that_found_the_archive_locked_left_its_transcript_to_nobody() {
-    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+/// Ends a turn while somebody else writes the archive; returns once the worker waits for it.
+fn worker_that_waits(env: &TestEnv, path: &str) -> ArchiveLock {
     env.keep_usual_limits();
-    let path = transcript(&env, "s-1", 3, 100);
     let home = DataFolder::at(env.data_dir());
     home.create().unwrap();
     let held = ArchiveLock::try_take(&home).unwrap().unwrap();
-    env.hook("claude", payload(&path, "Stop")).ok();
+    env.hook("claude", payload(path, "Stop")).ok();
     wait::until("the capture gives up, and the worker waits", wait::PATIENCE, || {
         let commands: Vec<String> = env.processes().into_iter().map(|process| process.command).collect();
         let runs = |word: &str| commands.iter().any(|command| command.contains(word));
         (runs(" work ") && !runs(" capture ")).then_some(())
     });
-    drop(held);
+    held
+}
+
+#[test]
+fn a_capture_that_found_the_archive_locked_left_its_transcript_to_nobody() {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    let path = transcript(&env, "s-1", 3, 100);
+    drop(worker_that_waits(&env, &path));
     env.wait_no_process();
     assert_eq!(captured_turns(&env), 3);
+}
+
+/// Every hook reads the whole log of the database, and took twice its time beside an import or a worker.
+#[test]
+fn the_log_of_the_database_grew_as_long_as_the_worker_was_at_work() {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    let path = transcript(&env, "s-1", 3, 100);
+    let held = worker_that_waits(&env, &path);
+    let log = DataFolder::at(env.data_dir()).write_ahead_log();
+    let mut written = 0;
+    while written <= 256 * 1024 {
+        let before = fs::metadata(&log).map_or(0, |meta| meta.len());
+        env.hook("claude", payload(&path, "UserPromptSubmit")).ok();
+        written += fs::metadata(&log).map_or(0, |meta| meta.len()).saturating_sub(before);
+    }
+    wait::until("the log is short again", wait::PATIENCE, || {
+        (fs::metadata(&log).unwrap().len() <= 256 * 1024).then_some(())
+    });
+    drop(held);
+    env.wait_no_process();
 }
 
 /// The line of `tow data jobs` about a job.

@@ -7,6 +7,7 @@ use crate::home::{DataFolder, size};
 use crate::lock::ProjectionLock;
 use crate::query::Query;
 use crate::{Result, Store, StoreError, UpkeepKind, journal};
+use std::time::Duration;
 use towline_core::event::Event;
 use towline_core::expiry::ClockWatch;
 use towline_core::id::Uid;
@@ -16,7 +17,7 @@ use towline_core::time::Timestamp;
 const WAL_NEEDS_UPKEEP: u64 = 256 * 1024;
 
 /// Beyond this size the process that applies checkpoints the WAL although an agent waits: upkeep has not run.
-const WAL_MUST_SHRINK: u64 = 8 * 1024 * 1024;
+const WAL_MUST_SHRINK: u64 = 2 * 1024 * 1024;
 
 const SEAL_AT: u64 = 4 * 1024 * 1024;
 const EXPIRE_EVERY_MS: i64 = 6 * 3600 * 1000;
@@ -56,12 +57,12 @@ pub enum ClockTrust {
 
 /// Whether upkeep should run soon.
 pub fn is_due(store: &Store, now: Timestamp) -> Result<bool> {
-    Ok(is_large(store) || store.has_due_job(now)?)
+    Ok(is_large(&store.home) || store.has_due_job(now)?)
 }
 
 /// Whether upkeep should run soon because of the size of a file.
-pub fn is_large(store: &Store) -> bool {
-    size(&store.home.write_ahead_log()) > WAL_NEEDS_UPKEEP || journal::unsealed_bytes(&store.home) > SEAL_AT
+pub fn is_large(home: &DataFolder) -> bool {
+    size(&home.write_ahead_log()) > WAL_NEEDS_UPKEEP || journal::unsealed_bytes(home) > SEAL_AT
 }
 
 /// Keeps the WAL from growing without bound even if upkeep never runs.
@@ -73,7 +74,10 @@ pub fn shrink_if_huge(store: &Store) -> Result<()> {
 /// The journal is synced first: after a power cut the database must not be ahead of the journal.
 pub fn checkpoint(store: &Store) -> Result<()> {
     journal::sync(&store.home).map_err(|source| store.folder_error(source))?;
+    let patience: i64 = store.db.pragma_query_value(None, "busy_timeout", |row| row.get(0))?;
+    store.db.busy_timeout(Duration::ZERO)?;
     store.db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
+    store.db.busy_timeout(Duration::from_millis(patience.unsigned_abs()))?;
     Ok(())
 }
 

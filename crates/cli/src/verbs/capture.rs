@@ -50,8 +50,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     leave_folder();
     let looked = if arguments.place { look(&scope.env) } else { vec![] };
     let env = &scope.env;
-    let distilled =
-        at_low_priority(|| taken_in(env, arguments, &files).and_then(|open| distilled(env, open)));
+    let distilled = at_low_priority(
+        || taken_in(env, arguments, &files).and_then(|open| distilled(env, open)),
+        &mut || {},
+    );
     Looked::append_all(looked, &scope.env);
     if settings(&scope.env).journal_sync == JournalSync::Turn {
         record::sync(&scope.env);

@@ -138,9 +138,10 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
             rebuild(scope)?;
         }
         // At the usual priority: hooks wait for this lock.
-        apply_and_tidy(scope, arguments, &mut report)?;
+        apply_and_tidy(scope, &mut report, &mut |store, report| tidy(scope, arguments, store, report))?;
         let env = &scope.env;
-        let next = at_low_priority(|| {
+        let mut applied = WorkReport::default();
+        let work = || {
             forget::finish_interrupted(env)?;
             if std::mem::take(&mut report.is_expiry_due) {
                 report.expired_conversations += capture::expire(env, settings(env).archive)?;
@@ -154,7 +155,9 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
             }
             report.paused |= !budget.has_left();
             Ok::<_, Failure>(next)
-        })?;
+        };
+        let next = at_low_priority(work, &mut || keep_small(scope, &mut applied))?;
+        report.folded_events += applied.folded_events;
         drop(lock);
         if next == NextRound::Leave && !WorkLock::was_asked(&env.home) {
             break;
@@ -308,10 +311,18 @@ const VECTORS_FOR: Duration = Duration::from_secs(120);
 /// How many documents are indexed between two looks at the budget.
 const DOCUMENTS_PER_LOOK: u64 = 2_000;
 
+/// Keeps the log of the database short during long work: every hook reads all of it. On failure the next round reports it.
+fn keep_small(scope: &Scope, report: &mut WorkReport) {
+    if !report.busy && upkeep::is_large(&scope.env.home) {
+        report.busy = apply_and_tidy(scope, report, &mut |store, _| upkeep::checkpoint(store)).is_err();
+    }
+}
+
+type Tidy<'t> = &'t mut dyn FnMut(&Store, &mut WorkReport) -> Result<(), StoreError>;
+
 /// Hooks that find the lock taken leave their events to its holder. So we release the lock after every part,
 /// and check the journal again before we leave.
-fn apply_and_tidy(scope: &Scope, arguments: &Arguments, report: &mut WorkReport) -> Result<(), StoreError> {
-    let clock = if arguments.expire { ClockTrust::Confirmed } else { ClockTrust::Watched };
+fn apply_and_tidy(scope: &Scope, report: &mut WorkReport, tidy: Tidy<'_>) -> Result<(), StoreError> {
     let home = &scope.env.home;
     let mut is_tidy = false;
     loop {
@@ -319,20 +330,21 @@ fn apply_and_tidy(scope: &Scope, arguments: &Arguments, report: &mut WorkReport)
         report.busy = lock.is_none();
         let Some(lock) = lock else { return Ok(()) };
         let seen = journal::unsealed_bytes(home);
-        let (now, new_machine) = (scope.env.now, scope.env.uid());
+        let env = scope.env.later();
+        let (now, new_machine) = (env.now, env.uid());
         let limits = ProjectionLimits { has_time: &|| false, now, new_machine, patience: PATIENCE };
         let (store, folded) = Store::open_and_apply(home, &lock, &limits)?;
         report.folded_events += folded.events;
         if !folded.effects.is_empty() {
             // A hook that found the lock taken left its event to us, and its notifications as well.
-            let bookmarked = effects::settle(&scope.env, &settings(&scope.env), &store, &folded.effects)?;
+            let bookmarked = effects::settle(&env, &settings(&env), &store, &folded.effects)?;
             if bookmarked == Bookmarked::Something {
                 place_detached();
             }
         }
         if folded.caught_up && !is_tidy {
             upkeep::seal_if_large(home, &lock)?;
-            tidy(scope, &store, clock, report)?;
+            tidy(&store, report)?;
             is_tidy = true;
         }
         drop((store, lock));
@@ -342,7 +354,13 @@ fn apply_and_tidy(scope: &Scope, arguments: &Arguments, report: &mut WorkReport)
     }
 }
 
-fn tidy(scope: &Scope, store: &Store, clock: ClockTrust, report: &mut WorkReport) -> Result<(), StoreError> {
+fn tidy(
+    scope: &Scope,
+    arguments: &Arguments,
+    store: &Store,
+    report: &mut WorkReport,
+) -> Result<(), StoreError> {
+    let clock = if arguments.expire { ClockTrust::Confirmed } else { ClockTrust::Watched };
     let config = settings(&scope.env);
     let done = upkeep::run_jobs(store, config.retention(), scope.env.now, clock)?;
     if let Some(until) = done.held_until {

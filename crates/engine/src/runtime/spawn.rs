@@ -7,6 +7,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use towline_store::lock::WorkLock;
 use towline_terminal::child::leave;
@@ -147,21 +148,28 @@ pub fn start_without_waiting(arguments: &[&str]) {
 }
 
 /// Runs background work below everything that a user or an agent waits for, in a thread of its own: a thread cannot raise
-/// its priority again, and processes started by the others keep the usual one.
+/// its priority again, and processes started by the others keep the usual one. Meanwhile calls `look` twice a second.
 #[expect(unsafe_code, reason = "the I/O priority is set by a bare system call")]
-pub fn at_low_priority<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    let lowered = || {
+pub fn at_low_priority<T: Send>(work: impl FnOnce() -> T + Send, look: &mut dyn FnMut()) -> T {
+    let (working, worked) = channel::<()>();
+    let lowered = move || {
+        let _working = working;
         let usual = rustix::process::getpriority_process(None).unwrap_or(0);
         let _ = rustix::process::setpriority_process(None, usual.max(LOW_PRIORITY));
         // SAFETY: the call takes three numbers and changes nothing but the priority of this thread.
         let _ = unsafe { libc::syscall(libc::SYS_ioprio_set, THIS_THREAD, 0, LOWEST_BEST_EFFORT) };
         work()
     };
-    std::thread::scope(|scope| match scope.spawn(lowered).join() {
-        Ok(done) => done,
-        Err(panic) => std::panic::resume_unwind(panic),
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(lowered);
+        while worked.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            look();
+        }
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
+
+const LOOK: Duration = Duration::from_millis(500);
 
 /// As a nice value: about a tenth of the processor while others need it, so that a lock is still released in time.
 const LOW_PRIORITY: i32 = 10;

@@ -275,7 +275,7 @@ fn fold_once(
 fn is_upkeep_due(call: &HookCall, asked: ReplyScope<'_>, store: &Store) -> Result<bool, StoreError> {
     let is_prompt = |event: &Event| matches!(event.happening, EventKind::PromptSubmitted { .. });
     if event_of(asked).is_some_and(is_prompt) {
-        return Ok(upkeep::is_large(store));
+        return Ok(upkeep::is_large(store.home()));
     }
     upkeep::is_due(store, call.env.now)
 }
