@@ -146,9 +146,21 @@ const BLANK_OLD_TEXT: [&str; 2] = [
     "update sessions set prompt = '', answer = null, revision = revision + 1 where id = ?1",
 ];
 
+/// What was typed and handed on, once it has ended. Both are few.
+const BLANK_ENDED: [&str; 2] = [
+    "update intents set text = '', revision = revision + 1
+        where text <> '' and moved_at < ?1 and stage not in ('waiting', 'typing', 'typed')",
+    "update hops set text = '', revision = revision + 1
+        where text <> '' and moved_at < ?1 and stage not in ('asked', 'written', 'clearing', 'continuing')",
+];
+
 impl Store {
-    /// Blanks the beginnings of prompts and answers of at most `most` sessions that had no event since. Returns how many.
+    /// Blanks typed texts and handoffs that ended before, and the beginnings of prompts and answers of at most `most` sessions
+    /// that had no event since. Returns how many sessions.
     fn expire_texts(&self, before: Timestamp, most: u32) -> Result<usize> {
+        for statement in BLANK_ENDED {
+            self.db.change(statement, [before.0])?;
+        }
         let sessions = self.db.all::<i64>(WITH_OLD_TEXT, (before.0, most))?;
         for id in &sessions {
             for statement in BLANK_OLD_TEXT {

@@ -173,3 +173,20 @@ fn most_events_find_no_open_hop_by_one_look_at_an_index() {
     let plan: String = bench.apply_all().0.db.query_row(plan, [], |row| row.get(3)).unwrap();
     assert!(plan.contains("open_hops"), "{plan}");
 }
+
+#[test]
+fn typed_texts_and_handoffs_never_expired() {
+    let words_after_years = |bench: &Bench| {
+        let (store, _) = bench.apply_all();
+        let retention = Retention { events_days: 30, journal_bytes: u64::MAX };
+        let far = Timestamp(bench.clock + 40 * 86_400_000);
+        upkeep::run_jobs(&store, retention, far, ClockTrust::Confirmed).unwrap();
+        let all = crate::IntentFilter { limit: 99, ..crate::IntentFilter::default() };
+        let typed = store.intents(&all).unwrap();
+        let handoff = bench.hop().handoff.unwrap().0;
+        typed.iter().map(|intent| intent.wish.text.as_str()).collect::<String>() + handoff.as_str()
+    };
+    assert_eq!(words_after_years(&Bench::completed().0), "");
+    let open = words_after_years(&Bench::with_intents().0);
+    assert!(open.contains("/clear") && open.contains("heron"), "only what has ended expires: {open}");
+}
