@@ -69,11 +69,8 @@ fn captures(env: &Env) -> BackgroundJob {
 }
 
 fn distilling(env: &Env, archive: &Archive) -> Result<BackgroundJob, StoreError> {
-    let pending = match distil::read_up_to(archive)? {
-        _ if !settings(env).distil.rules => 0,
-        Some(done) => archive.count_turns_changed_after(done, COUNTED)?,
-        None => archive.count_turns_after(0, COUNTED)?,
-    };
+    let has_rules = settings(env).distil.rules;
+    let pending = if has_rules { distil::count_pending(archive, COUNTED)? } else { 0 };
     turns("distil", archive, pending)
 }
 

@@ -95,6 +95,14 @@ pub fn is_pending(env: &Env) -> bool {
     look().unwrap_or(true)
 }
 
+/// The number of turns that wait to be distilled, at most `most`.
+pub fn count_pending(archive: &Archive, most: u32) -> Result<u64, StoreError> {
+    match place::load(archive)? {
+        Some(place) => place.count_pending(archive, most),
+        None => archive.count_turns_after(0, most),
+    }
+}
+
 /// The last distilled change; `None` if all conversations have to be distilled.
 pub fn read_up_to(archive: &Archive) -> Result<Option<i64>, StoreError> {
     Ok(place::load(archive)?.map(|place| place.done))

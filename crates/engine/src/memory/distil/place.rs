@@ -11,6 +11,10 @@ use towline_store::{Archive, StoreError};
 /// otherwise than those before: memories that say the same stay as they are.
 pub(super) const NAME: &str = "distilled-2";
 
+/// In place of the end of a window: every conversation, whether or not it changed. The list of changes stays as it is, so
+/// that nobody else has to read the conversations again.
+const ALL: i64 = -1;
+
 /// All changes up to `done` are distilled. Of the window up to `until`, the conversations before `row` are
 /// done, and the turns before `turn` in that one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,14 +38,12 @@ pub(super) fn load(archive: &Archive) -> Result<Option<DistilCursor>, StoreError
     Ok(archive.holds_changes_after(place.done)?.then_some(place))
 }
 
-/// The cursor to continue from. Without one, all captured conversations are distilled.
+/// The cursor to continue from. Without one, all captured conversations are distilled, then what changed meanwhile.
 pub(super) fn begin(archive: &Archive) -> Result<DistilCursor, StoreError> {
     if let Some(place) = load(archive)? {
         return Ok(place);
     }
-    let done = archive.last_change()?;
-    archive.note_all_conversations()?;
-    Ok(DistilCursor { done, until: done, ..DistilCursor::default() })
+    Ok(DistilCursor { done: archive.last_change()?, until: ALL, ..DistilCursor::default() })
 }
 
 impl DistilCursor {
@@ -55,7 +57,15 @@ impl DistilCursor {
 
     /// Whether a window of changes is only partly done.
     pub fn is_within(&self) -> bool {
-        self.until > self.done
+        self.until > self.done || self.until == ALL
+    }
+
+    /// The number of turns that wait, at most `most`.
+    pub fn count_pending(&self, archive: &Archive, most: u32) -> Result<u64, StoreError> {
+        if self.until == ALL {
+            return archive.count_turns_after(self.row - 1, most);
+        }
+        archive.count_turns_changed_after(self.done, most)
     }
 
     /// The next conversation; several changes to one conversation in a window count once.
@@ -66,13 +76,22 @@ impl DistilCursor {
                 let Some((last, _)) = changes.last() else { return Ok(None) };
                 (self.until, self.row, self.turn) = (*last, 0, 0);
             }
-            let changed = self.changed(archive)?;
-            if let Some((row, from)) = changed.range(self.row..).next() {
-                let turn = if *row == self.row { self.turn.max(*from) } else { *from };
-                return Ok(Some(NextConversation { row: *row, turn }));
+            if let Some((row, from)) = self.next_changed(archive)? {
+                let turn = if row == self.row { self.turn.max(from) } else { from };
+                return Ok(Some(NextConversation { row, turn }));
             }
-            (self.done, self.row, self.turn) = (self.until, 0, 0);
+            let done = self.until.max(self.done);
+            (self.done, self.until, self.row, self.turn) = (done, done, 0, 0);
         }
+    }
+
+    /// The next conversation of the window, with its first changed turn.
+    fn next_changed(&self, archive: &Archive) -> Result<Option<(i64, u32)>, StoreError> {
+        if self.until == ALL {
+            let next = archive.conversation_rows_after(self.row - 1, 1)?;
+            return Ok(next.first().map(|row| (*row, 0)));
+        }
+        Ok(self.changed(archive)?.range(self.row..).next().map(|(row, from)| (*row, *from)))
     }
 
     /// The conversations of the window, each with its first changed turn.
@@ -117,5 +136,7 @@ mod tests {
         let place = DistilCursor { done: 12, until: 40, row: 3, turn: 17 };
         assert_eq!(DistilCursor::parse(&place.to_string()), place);
         assert_eq!(DistilCursor::parse("nonsense"), DistilCursor::default());
+        let all = DistilCursor { done: 12, until: ALL, ..DistilCursor::default() };
+        assert!(all.is_within() && DistilCursor::parse(&all.to_string()) == all);
     }
 }
