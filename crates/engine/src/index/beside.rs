@@ -87,8 +87,7 @@ fn follow(env: &Env, count: &IndexCount, written: &Receiver<()>) -> Result<(), F
     }
 }
 
-/// About the number of documents in the archive: messages, and the tool calls of each turn.
+/// About the number of documents in the archive: a prompt, an answer and the tool calls of each turn.
 fn rows(archive: &Archive) -> Result<u64, StoreError> {
-    let sizes = archive.sizes()?;
-    Ok(sizes.bodies + sizes.turns)
+    Ok(archive.last_turn_row()? * 3)
 }
