@@ -5,6 +5,7 @@
     clippy::print_stdout,
     clippy::disallowed_methods,
     clippy::unwrap_used,
+    clippy::panic,
     reason = "a program by itself, started by the bench"
 )]
 
