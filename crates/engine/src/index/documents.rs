@@ -137,11 +137,8 @@ fn of_text(of: &Conversation, text: IndexText, files: Vec<String>) -> Document {
     Document {
         id: IndexedRow::Text(text.kind, text.row).id(),
         kind,
-        title: text.title,
         text: text.text,
         files,
-        concepts: vec![],
-        memory_type: None,
         turn: text.turn,
         at: text.at.0,
         ..within(of)

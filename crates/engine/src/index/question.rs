@@ -8,6 +8,7 @@ use super::update::open;
 use super::{FindError, Found, found};
 use crate::index::embeddings::Asked;
 use crate::index::labels::Labels;
+use crate::runtime::calendar::utc_offset_ms;
 use std::collections::HashSet;
 use std::time::Duration;
 use towline_core::time::Timestamp;
@@ -86,7 +87,7 @@ pub fn ask(library: &Library<'_>, question: &Question) -> Result<Answer, FindErr
             ..question.here.clone()
         },
         now: now.0,
-        utc_offset_ms: 0,
+        utc_offset_ms: utc_offset_ms(now),
         limit: question.limit * 3 + 10,
     };
     let near = sentences.map(|asked| {

@@ -33,6 +33,11 @@ pub fn today(now: Timestamp) -> Option<Date> {
     today_in(zone(), now)
 }
 
+/// The user's offset from UTC at a time, positive east of Greenwich.
+pub fn utc_offset_ms(at: Timestamp) -> i64 {
+    utc_offset_in(zone(), at)
+}
+
 /// The instants of a civil time window, end excluded. An hour that occurs twice counts both times; a
 /// skipped hour has no instants.
 pub fn stretch(window: when::CivilRange) -> Option<(Timestamp, Timestamp)> {
@@ -74,6 +79,11 @@ fn zone_in(file: &Path) -> Option<TimeZone> {
 
 fn today_in(zone: &TimeZone, now: Timestamp) -> Option<Date> {
     Some(civil(zone, now)?.date())
+}
+
+fn utc_offset_in(zone: &TimeZone, at: Timestamp) -> i64 {
+    let instant = jiff::Timestamp::from_millisecond(at.0);
+    instant.map_or(0, |instant| i64::from(zone.to_offset(instant).seconds()) * 1000)
 }
 
 fn clock_in(zone: &TimeZone, at: Timestamp, now: Timestamp) -> String {
@@ -148,6 +158,12 @@ mod tests {
 
     fn berlin() -> TimeZone {
         TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap()
+    }
+
+    #[test]
+    fn the_offset_follows_summer_time() {
+        let hours = |at: i64| utc_offset_in(&berlin(), Timestamp(at)) / 3_600_000;
+        assert_eq!((hours(1_794_708_799_999), hours(1_782_864_000_000)), (1, 2));
     }
 
     /// The UTC windows that an expression means to a user in Berlin.

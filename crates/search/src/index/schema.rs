@@ -11,7 +11,7 @@ use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenizerManager};
 use super::tokens::WordTokenizer;
 
 /// Increased when this build cannot search older indexes, or splits text into other terms.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 const WORDS: &str = "towline-words";
 const RAW: &str = "towline-raw";
