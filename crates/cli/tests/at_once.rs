@@ -146,6 +146,20 @@ fn an_import_and_a_forgetting_at_once_both_do_their_whole_work() {
     assert_eq!(turns_of(&env, "pier"), 0, "what is forgotten is not captured again");
 }
 
+#[test]
+fn a_project_that_is_forgotten_while_it_is_imported_stays_forgotten() {
+    let env = env();
+    transcripts(&env, "pier", 0..2);
+    env.tow(&["data", "import"]).ok();
+    transcripts(&env, "pier", 2..150);
+    let import = start(&env, "import", &["data", "import"]);
+    let mut forget = env.person_command(&["data", "forget", "--project", "pier", "--yes"]);
+    Running::start(&env, "forget", &mut forget).ends_well();
+    import.ends_well();
+    env.wait_no_process();
+    assert_eq!(turns_of(&env, "pier"), 0);
+}
+
 fn index_folder(env: &TestEnv) -> PathBuf {
     env.data_dir().join("index")
 }
