@@ -146,7 +146,7 @@ const BLANK_OLD_TEXT: [&str; 2] = [
     "update sessions set prompt = '', answer = null, revision = revision + 1 where id = ?1",
 ];
 
-/// What was typed and handed on, once it has ended. Both are few.
+/// Texts that were typed or handed on, once that has ended. Both are few.
 const BLANK_ENDED: [&str; 2] = [
     "update intents set text = '', revision = revision + 1
         where text <> '' and moved_at < ?1 and stage not in ('waiting', 'typing', 'typed')",

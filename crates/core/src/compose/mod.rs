@@ -12,6 +12,7 @@ mod directive;
 pub mod fence;
 mod frame;
 mod handoff;
+mod items;
 mod lines;
 mod material;
 mod opening;

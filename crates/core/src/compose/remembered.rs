@@ -4,8 +4,9 @@
 
 use super::budget::ContextBudget;
 use super::cut::one_line;
+use super::items::ItemList;
 use super::material::MemorySection;
-use super::section::{ContextPartKind, ContextPartState, ContextSection};
+use super::section::{ContextPartKind, ContextSection};
 
 const MAX_ITEM_CHARS: usize = 600;
 
@@ -13,31 +14,18 @@ const MAX_ITEM_CHARS: usize = 600;
 pub fn section(remembered: &[MemorySection], room: ContextBudget) -> ContextSection {
     let mut whole = ContextSection::default();
     for part in remembered {
-        let added = part_section(part, room.of(room.limit() - whole.size));
-        whole.text.push_str(&added.text);
-        whole.size += added.size;
-        whole.parts.extend(added.parts);
+        whole.append(part_section(part, room.of(room.limit() - whole.size)));
     }
     whole
 }
 
 fn part_section(remembered: &MemorySection, room: ContextBudget) -> ContextSection {
-    let mut text = format!("\n{}:\n", one_line(&remembered.title, MAX_ITEM_CHARS));
-    let mut size = room.size_of(&text);
-    let mut given = 0;
-    for item in &remembered.items {
-        let line = format!("- {}\n", one_line(item, MAX_ITEM_CHARS));
-        let new_size = size + room.size_of(&line);
-        if new_size > room.limit() {
-            break;
-        }
-        (size, given) = (new_size, given + 1);
-        text.push_str(&line);
-    }
-    let kind = ContextPartKind::Remembered(remembered.kind);
-    if given == 0 {
-        return ContextSection::left_out(kind, &remembered.why);
-    }
-    let state = if given < remembered.items.len() { ContextPartState::Cut } else { ContextPartState::Whole };
-    ContextSection::of(kind, &remembered.why, text, size, state)
+    let list = ItemList {
+        kind: ContextPartKind::Remembered(remembered.kind),
+        title: &one_line(&remembered.title, MAX_ITEM_CHARS),
+        why: &remembered.why,
+        items: &remembered.items,
+        most_chars: MAX_ITEM_CHARS,
+    };
+    list.within(room)
 }

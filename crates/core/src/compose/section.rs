@@ -77,6 +77,13 @@ pub struct ContextSection {
 }
 
 impl ContextSection {
+    /// Adds another section behind this one.
+    pub fn append(&mut self, other: ContextSection) {
+        self.text.push_str(&other.text);
+        self.size += other.size;
+        self.parts.extend(other.parts);
+    }
+
     /// A section of one part.
     pub fn of(
         what: ContextPartKind,

@@ -185,7 +185,7 @@ fn next_steps(
     for (at, kept) in latest.into_iter().filter(|kept| !not_of(&kept.session)).take(SESSIONS).enumerate() {
         let lines =
             kept.summary.next_steps.lines().map(|line| line.trim_start_matches(['-', '*', ' ']).trim());
-        // What failed in an older session, the newer one may have fixed.
+        // The newer session may have fixed a run that failed in an older one.
         let lines = lines.filter(|line| at == 0 || !line.starts_with(FAILING));
         let (of, level) = (format!("{}#{}", kept.session.short(), kept.turn), kept.trust.level().name());
         let steps_here = lines.filter(|line| !line.is_empty()).take(STEPS);

@@ -246,10 +246,11 @@ impl Automaton for SubstringAutomaton<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    struct Words(&'static [&'static str]);
+    /// A dictionary of these words.
+    pub(in crate::words) struct Words(pub &'static [&'static str]);
 
     impl TermDictionary for Words {
         fn gather(&self, relation: Relation, word: &str, found: &mut BTreeMap<String, u32>) {

@@ -167,17 +167,9 @@ fn has(list: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::words::QueryWord;
+    use crate::words::kin::tests::Words;
     use crate::words::terms::Role;
-    use crate::words::{QueryWord, is_related};
-
-    struct Words(&'static [&'static str]);
-
-    impl TermDictionary for Words {
-        fn gather(&self, relation: Relation, word: &str, found: &mut BTreeMap<String, u32>) {
-            let related = self.0.iter().filter(|spelling| is_related(spelling, relation, word));
-            found.extend(related.map(|spelling| ((*spelling).to_owned(), 1)));
-        }
-    }
 
     #[track_caller]
     fn check(language: Language, word: &str, words: &'static [&'static str], expected: &[&str]) {
