@@ -110,9 +110,11 @@ impl Archive {
         Ok(self.db.first(FOLDER, [source.conversation])?.flatten())
     }
 
-    /// The states of the readers of a session's files, the one that was read last first.
+    /// The states of the readers of a session's files, the one that was read last first. Of a session with very many
+    /// subagents only the latest: an agent waits, and the session's own file is read at the end of each turn.
     pub fn reader_states(&self, conversation: &Conversation) -> Result<Vec<String>> {
-        const STATES: &str = "select state from sources where conversation = ?1 order by read_at desc";
+        const STATES: &str =
+            "select state from sources where conversation = ?1 order by read_at desc limit 32";
         self.db.all(STATES, [conversation.id])
     }
 

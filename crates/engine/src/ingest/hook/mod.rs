@@ -100,8 +100,8 @@ fn answer(agent: Option<&OsStr>, source: PayloadSource) {
     let payload = read_payload();
     let (config, mistake) = load_config(&env);
     let limit_ms = Cell::new(config.deadline_ms);
-    // Never dropped: the process ends before anyone could use the memory.
     let call = HookCall { agent, source, env, config, limit_ms, process: OnceCell::new() };
+    // The process ends before anyone could use the memory.
     let call = ManuallyDrop::new(call);
     if payload.len() >= LARGEST_PAYLOAD {
         return call.unreadable(&PayloadError::TooLarge(LARGEST_PAYLOAD as u64));
