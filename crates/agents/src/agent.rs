@@ -137,46 +137,29 @@ impl Agent {
 
     /// The product name shown to users.
     pub fn title(self) -> &'static str {
-        match self {
-            Agent::Claude => "Claude Code",
-            Agent::Codex => "Codex",
-        }
+        self.adapter().title
     }
 
     /// The Towline command in a typed text, in the agent's syntax for commands.
     pub fn own_command(self, typed: &str) -> Option<OwnCommand> {
-        let signs: &[char] = match self {
-            Agent::Claude => &['/'],
-            // Codex calls commands skills.
-            Agent::Codex => &['$', '/'],
-        };
-        let typed = typed.trim_start().strip_prefix(signs)?;
+        let typed = typed.trim_start().strip_prefix(self.adapter().command_signs)?;
         // Commands of a plugin are prefixed with the plugin's name.
         OwnCommand::parse(typed.strip_prefix(COMMAND_PREFIX).unwrap_or(typed))
     }
 
     /// When the agent reports the start of a session.
     pub fn starts(self) -> SessionStartReport {
-        match self {
-            Agent::Claude => SessionStartReport::AtOnce,
-            Agent::Codex => SessionStartReport::WithFirstPrompt,
-        }
+        self.adapter().starts
     }
 
     /// The variable in which the agent passes the session id to the programs it starts.
     pub fn session_variable(self) -> &'static str {
-        match self {
-            Agent::Claude => "CLAUDE_CODE_SESSION_ID",
-            Agent::Codex => "CODEX_THREAD_ID",
-        }
+        self.adapter().session_variable
     }
 
     /// The variable in which the agent passes its own process id to its hooks.
     pub fn pid_variable(self) -> Option<&'static str> {
-        match self {
-            Agent::Claude => Some("CLAUDE_PID"),
-            Agent::Codex => None,
-        }
+        self.adapter().pid_variable
     }
 
     /// Whether a program of this name is the agent.
@@ -186,45 +169,33 @@ impl Agent {
 
     /// The agent's settings folder, as its process resolves it.
     pub fn folder(self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
-        let (own, below_home) = match self {
-            Agent::Claude => ("CLAUDE_CONFIG_DIR", ".claude"),
-            Agent::Codex => ("CODEX_HOME", ".codex"),
-        };
+        let (own, below_home) = self.adapter().folder;
         let given = variable(own).filter(|path| !path.is_empty()).map(PathBuf::from);
         given.or_else(|| Some(PathBuf::from(variable("HOME")?).join(below_home)))
     }
 
     /// The file below the project's folder in which the agent may be asked to leave a handoff. Read if it exists.
     pub fn handoff_file(self) -> Option<&'static str> {
-        match self {
-            Agent::Claude => Some(".claude/handoff.md"),
-            Agent::Codex => None,
-        }
+        self.adapter().handoff_file
     }
 
     /// The command to type for a new session in the same seat, which the agent reports as a clear.
     pub fn clear_command(self) -> &'static str {
-        "/clear"
+        self.adapter().clear
     }
 
     /// The command to type to compact the context.
     pub fn compact_command(self) -> &'static str {
-        "/compact"
+        self.adapter().compact
     }
 
     /// The most a hook may add to the context before the client cuts it.
     pub fn budget(self) -> ContextBudget {
-        match self {
-            Agent::Claude => ContextBudget::Characters(9_500),
-            Agent::Codex => ContextBudget::Tokens(2_400),
-        }
+        self.adapter().budget
     }
 
     pub fn resume_command(self, session: &SessionId) -> String {
-        match self {
-            Agent::Claude => format!("claude --resume {session}"),
-            Agent::Codex => format!("codex resume {session}"),
-        }
+        format!("{} {session}", self.adapter().resume)
     }
 
     /// The session key for an id taken from one of the agent's variables.

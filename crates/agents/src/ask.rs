@@ -9,7 +9,6 @@ pub(crate) use notice::complaint;
 pub use notice::{classify_error, prose, short};
 
 use crate::agent::Agent;
-use crate::{claude, codex};
 use std::path::{Path, PathBuf};
 use towline_core::time::Timestamp;
 
@@ -120,38 +119,33 @@ impl AskError {
 /// Variables that describe a terminal or multiplexer, none of which applies to a question.
 const SURROUNDINGS: [&str; 6] = ["TMUX", "TMUX_PANE", "STY", "ZELLIJ", "KITTY_WINDOW_ID", "WEZTERM_PANE"];
 
-impl Agent {
-    /// The call that asks it one question.
-    pub fn ask(self, question: &ModelQuestion<'_>) -> AgentCommand {
-        let mut asking = match self {
-            Agent::Claude => claude::ask::ask(question),
-            Agent::Codex => codex::ask::ask(question),
-        };
+/// Single questions to a model through the agent's command line.
+pub struct Asking {
+    pub(crate) ask: fn(&ModelQuestion<'_>) -> AgentCommand,
+    pub(crate) answered: fn(CommandOutput<'_>) -> ModelAnswer,
+    /// An upper bound of the tokens that the agent itself adds to a question.
+    pub adds_tokens: u64,
+    /// The command with which a user logs in.
+    pub login: &'static str,
+}
+
+impl Asking {
+    /// The call that asks one question.
+    pub fn command(&self, question: &ModelQuestion<'_>) -> AgentCommand {
+        let mut asking = (self.ask)(question);
         asking.without.extend(SURROUNDINGS);
         asking
     }
 
-    pub fn answered(self, printed: CommandOutput<'_>) -> ModelAnswer {
-        match self {
-            Agent::Claude => claude::ask::answered(printed),
-            Agent::Codex => codex::ask::answered(printed),
-        }
+    pub fn answered(&self, printed: CommandOutput<'_>) -> ModelAnswer {
+        (self.answered)(printed)
     }
+}
 
-    /// An upper bound of the tokens that the agent itself adds to a question.
-    pub fn adds_tokens(self) -> u64 {
-        match self {
-            Agent::Claude => 450,
-            Agent::Codex => 800,
-        }
-    }
-
-    /// The command with which a user logs in.
-    pub fn login(self) -> &'static str {
-        match self {
-            Agent::Claude => "claude /login",
-            Agent::Codex => "codex login",
-        }
+impl Agent {
+    /// How its command line answers single questions, if it does.
+    pub fn asking(self) -> Option<&'static Asking> {
+        self.adapter().ask.as_ref()
     }
 }
 

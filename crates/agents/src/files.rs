@@ -2,6 +2,7 @@
 //!
 //! Lists files, and opens none. An unreadable folder counts as empty.
 
+use crate::adapter::SubagentFiles;
 use crate::agent::Agent;
 use std::ffi::OsStr;
 use std::fs;
@@ -13,12 +14,8 @@ const DEEPEST: usize = 6;
 impl Agent {
     /// All transcripts below the agent's folder: sessions before subagents, older names first.
     pub fn transcripts(self, folder: &Path) -> Vec<PathBuf> {
-        let places: &[&str] = match self {
-            Agent::Claude => &["projects"],
-            Agent::Codex => &CODEX_PLACES,
-        };
         let mut found = vec![];
-        for place in places {
+        for place in self.adapter().transcript.places {
             collect(&folder.join(place), DEEPEST, &mut found);
         }
         found.retain(|path| self.is_transcript(path));
@@ -37,15 +34,15 @@ impl Agent {
 
     /// The transcripts of a session's subagents. Some agents store them separately, under names of their own.
     pub fn subagent_transcripts(self, transcript: &Path) -> Vec<PathBuf> {
-        match self {
-            Agent::Claude => {
+        match self.adapter().transcript.subagents {
+            SubagentFiles::Below => {
                 let mut found = vec![];
                 collect(&transcript.with_extension("").join(SUBAGENTS), 2, &mut found);
                 found.retain(|path| self.is_transcript(path));
                 found.sort();
                 found
             }
-            Agent::Codex => vec![],
+            SubagentFiles::Beside => vec![],
         }
     }
 
@@ -56,12 +53,14 @@ impl Agent {
                 |folder: &&Path| folder.file_name().is_some_and(|name| names.iter().any(|it| name == *it));
             subagent.ancestors().find(is_named).and_then(Path::parent)
         };
-        match self {
-            Agent::Claude => {
+        let transcripts = &self.adapter().transcript;
+        match transcripts.subagents {
+            SubagentFiles::Below => {
                 above(&[SUBAGENTS]).map(|folder| folder.with_extension("jsonl")).into_iter().collect()
             }
-            Agent::Codex => {
-                let mut all = above(&CODEX_PLACES).map(|folder| self.transcripts(folder)).unwrap_or_default();
+            SubagentFiles::Beside => {
+                let mut all =
+                    above(transcripts.places).map(|folder| self.transcripts(folder)).unwrap_or_default();
                 let is_of = |path: &PathBuf| {
                     path.file_stem().and_then(OsStr::to_str).is_some_and(|name| name.ends_with(session))
                 };
@@ -74,16 +73,11 @@ impl Agent {
     fn is_transcript(self, path: &Path) -> bool {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
         let is_lines = path.extension().is_some_and(|extension| extension == "jsonl");
-        is_lines
-            && match self {
-                Agent::Claude => true,
-                Agent::Codex => name.starts_with("rollout-"),
-            }
+        is_lines && (self.adapter().transcript.is_named)(name)
     }
 }
 
 const SUBAGENTS: &str = "subagents";
-const CODEX_PLACES: [&str; 2] = ["sessions", "archived_sessions"];
 
 fn is_subagent(path: &Path) -> bool {
     path.parent().and_then(Path::file_name).is_some_and(|folder| folder == SUBAGENTS)

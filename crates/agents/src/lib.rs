@@ -3,6 +3,7 @@
 //! Translates agent input into `core`'s types and `core`'s replies into agent output. Makes no decisions, keeps
 //! no state, and reads neither clock nor environment.
 
+mod adapter;
 mod agent;
 pub mod ask;
 mod call;
@@ -36,9 +37,7 @@ pub use rewind::RewindPoint;
 pub use transcript::LineError;
 pub use wanted::{BEFORE_TOOL, PendingFiles};
 
-use settings::{
-    DataVariable, EditRefusal, FileFormat, Inspection, McpServerEntry, OwnedFile, Target, absolute_command,
-};
+use settings::{DataVariable, EditRefusal, Inspection, McpServerEntry, OwnedFile, Target, absolute_command};
 use std::path::{Path, PathBuf};
 use towline_core::arbiter::{ScreenProbe, TranscriptTail};
 use towline_core::deed::ToolAction;
@@ -50,75 +49,46 @@ use towline_core::typing::{InputLine, ShownSession};
 impl Agent {
     /// Parses one payload. `None` is an event we do not model: a newer agent must not break an older hook.
     pub fn parse_hook(self, payload: &[u8], keeping: TextLimits) -> Result<Option<HookEvent>, PayloadError> {
-        match self {
-            Agent::Claude => wire::parse_hook(self, payload, keeping, claude::event_kind),
-            Agent::Codex => wire::parse_hook(self, payload, keeping, codex::event_kind),
-        }
+        wire::parse_hook(self, payload, keeping)
     }
 
     /// Renders a reply in the agent's format. `None` prints nothing; parts the event does not support are left out.
     pub fn render_reply(self, event: &str, reply: &Reply) -> Option<String> {
-        match self {
-            Agent::Claude => wire::answer(&claude::REPLY_SUPPORT, event, reply),
-            Agent::Codex => wire::answer(&codex::REPLY_SUPPORT, event, reply),
-        }
+        wire::answer(&self.adapter().hooks.replies, event, reply)
     }
 
     pub fn presence(self, around: &ProcessContext<'_>) -> SessionPresence {
-        match self {
-            Agent::Claude => claude::presence(around),
-            Agent::Codex => codex::presence(&(around.arguments)()),
-        }
+        (self.adapter().process.presence)(around)
     }
 
     /// Whether a process with these arguments serves sessions that users see in other processes.
     pub fn is_shared_server(self, arguments: &[String]) -> bool {
-        match self {
-            Agent::Claude => false,
-            Agent::Codex => codex::is_daemon(arguments),
-        }
+        (self.adapter().process.is_shared_server)(arguments)
     }
 
     /// Whether an invocation with these arguments runs without a user in front of it.
     pub fn runs_headless(self, arguments: &[String]) -> bool {
-        match self {
-            Agent::Claude => arguments.iter().any(|word| word == "-p" || word == "--print"),
-            Agent::Codex => codex::presence(arguments) != SessionPresence::Terminal,
-        }
+        (self.adapter().process.runs_headless)(arguments)
     }
 
     /// The hooks to register in the agent's folder so that it calls the program at `tow`.
     pub fn target(self, folder: &Path, tow: &Path) -> Result<Target, EditRefusal> {
-        match self {
-            Agent::Claude => claude::install::target(folder, tow),
-            Agent::Codex => codex::install::target(folder, tow),
-        }
+        (self.adapter().install.target)(folder, tow)
     }
 
     /// The hook entries of `target`, and those that call us before a tool reads or changes a file.
     pub fn target_with_files(self, folder: &Path, tow: &Path) -> Result<Target, EditRefusal> {
-        let tools = match self {
-            Agent::Claude => claude::SUBAGENT_AND_FILE_TOOLS,
-            Agent::Codex => codex::SUBAGENT_AND_FILE_TOOLS,
-        };
-        Ok(self.target(folder, tow)?.matching(BEFORE_TOOL, tools))
+        Ok(self.target(folder, tow)?.matching(BEFORE_TOOL, self.adapter().install.file_tools))
     }
 
     /// Our skills for the agent's folder, in order of creation; they are removed in reverse order.
     pub fn skill_files(self, folder: &Path, tow: &Path) -> Result<Vec<OwnedFile>, EditRefusal> {
-        let dialect = match self {
-            Agent::Claude => claude::install::DIALECT,
-            Agent::Codex => codex::install::dialect("$"),
-        };
-        skills::pages(&dialect, folder, tow)
+        skills::pages(&self.adapter().install.dialect, folder, tow)
     }
 
     /// The file in which the agent keeps a user's MCP servers.
     pub fn servers_file(self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
-        match self {
-            Agent::Claude => claude::install::servers_file(variable),
-            Agent::Codex => self.folder(variable).map(|folder| folder.join(codex::install::CONFIG)),
-        }
+        (self.adapter().install.servers_file)(variable)
     }
 
     /// Our MCP server entry in that file: the program at `tow`, with the variables that locate its data.
@@ -128,120 +98,79 @@ impl Agent {
         tow: &Path,
         places: &[DataVariable],
     ) -> Result<McpServerEntry, EditRefusal> {
-        let format = match self {
-            Agent::Claude => FileFormat::Json,
-            Agent::Codex => FileFormat::Toml,
-        };
         let command = absolute_command(file, tow)?;
+        let format = self.adapter().install.servers_format;
         let server = McpServerEntry::new(self.name(), format, file.to_owned(), command);
         Ok(server.with_variables(places.to_vec()))
     }
 
     /// Our plugin's name, if it is enabled in the agent's folder.
     pub fn enabled_plugin(self, folder: &Path) -> Option<String> {
-        match self {
-            Agent::Claude => claude::install::enabled_plugin(folder),
-            Agent::Codex => codex::install::enabled_plugin(folder),
-        }
+        self.adapter().install.enabled_plugin?(folder)
     }
 
     /// The step the user must still take so that the agent runs that plugin's hooks.
     pub fn plugin_wants_consent(self, folder: &Path, plugin: &str) -> Option<String> {
-        match self {
-            Agent::Claude => None,
-            Agent::Codex => codex::consent_hint(codex::install::untrusted_of_plugin(folder, plugin)),
-        }
+        (self.adapter().install.consent.as_ref()?.of_plugin)(folder, plugin)
     }
 
     /// The step the user must still take so that the agent runs the registered hooks, if any.
     pub fn consent_hint(self, folder: &Path, inspection: &Inspection) -> Option<String> {
-        match self {
-            Agent::Claude => None,
-            Agent::Codex => codex::wants_consent(folder, inspection),
-        }
+        (self.adapter().install.consent.as_ref()?.of_hooks)(folder, inspection)
     }
 
     /// Whether a screen of the agent shows this prompt as sent, not as still being typed.
     pub fn shows_prompt(self, screen: &str, prompt: &str) -> bool {
-        match self {
-            Agent::Claude => false,
-            Agent::Codex => codex::shows_prompt(screen, prompt),
-        }
+        self.adapter().screen.shows_prompt.is_some_and(|shows| shows(screen, prompt))
     }
 
     /// Instructions for the user to restore the conversation, step by step.
     pub fn rewind_steps(self, way: &RewindPoint<'_>) -> Vec<String> {
-        match self {
-            Agent::Claude => rewind::by_list(way),
-            Agent::Codex => rewind::by_fork(way),
-        }
+        (self.adapter().rewind)(way)
     }
 
     /// The state at the end of a transcript, read from the file's last part. `None` if that part is inconclusive.
     pub fn transcript_end(self, text: &[u8]) -> Option<TranscriptTail> {
-        match self {
-            Agent::Claude => claude::tail::tail(text),
-            Agent::Codex => codex::tail::tail(text),
-        }
+        (self.adapter().transcript.end)(text)
     }
 
     /// Whether this last part of a transcript holds the end of the turn's last message, and its cost.
     pub fn has_written(self, text: &[u8], words: &str) -> bool {
-        match self {
-            Agent::Claude => claude::tail::holds(text, words),
-            Agent::Codex => codex::context::holds_counted(text, words),
-        }
+        (self.adapter().transcript.holds)(text, words)
     }
 
     /// The action of a tool call. `input` is its JSON or plain text, already redacted and possibly broken by that.
     pub fn tool_action<'a>(self, tool: &str, input: &'a str) -> ToolAction<'a> {
-        match self {
-            Agent::Claude => claude::tool_action::tool_action(tool, input),
-            Agent::Codex => codex::tool_action::tool_action(tool, input),
-        }
+        (self.adapter().tool_action)(tool, input)
     }
 
     /// The state that the bottom of the agent's screen shows, given its lines as plain text.
     pub fn screen(self, text: &str) -> ScreenProbe {
-        match self {
-            Agent::Claude => claude::screen::screen(text),
-            Agent::Codex => codex::screen::screen(text),
-        }
+        (self.adapter().screen.state)(text)
     }
 
     /// The contents of the agent's input line. `cursor` is the column and line of the terminal's cursor, if known.
     pub fn input_line(self, screen_with_sequences: &str, cursor: Option<(usize, usize)>) -> InputLine {
-        match self {
-            Agent::Claude => claude::input::input_line(screen_with_sequences, cursor),
-            Agent::Codex => codex::input::input_line(screen_with_sequences),
-        }
+        (self.adapter().screen.input_line)(screen_with_sequences, cursor)
     }
 
     /// Whether the cursor is where the text in the agent's input line ends.
     pub fn is_cursor_at_end(self, screen_with_sequences: &str, column: usize, line: usize) -> bool {
-        match self {
-            Agent::Claude => claude::input::is_cursor_at_end(screen_with_sequences, column, line),
-            Agent::Codex => codex::input::is_cursor_at_end(screen_with_sequences, column, line),
-        }
+        (self.adapter().screen.is_cursor_at_end)(screen_with_sequences, column, line)
     }
 
     /// The session that the agent's screen shows, for agents that report it nowhere else.
     pub fn shown_session(self, screen_with_sequences: &str) -> ShownSession {
-        match self {
-            Agent::Claude => ShownSession::Unknown,
-            Agent::Codex => codex::input::shown(screen_with_sequences),
-        }
+        let shown = self.adapter().screen.shown_session;
+        shown.map_or(ShownSession::Unknown, |shown| shown(screen_with_sequences))
     }
 
     /// Whether the input line holds exactly this text, wrapped or collapsed as the agent shows it.
     /// Leading whitespace means the user had already typed something.
     pub fn input_holds(self, held: &str, text: &str) -> bool {
         let letters = |text: &str| text.chars().filter(|char| !char.is_whitespace()).collect::<String>();
-        let is_folded = match self {
-            Agent::Claude => claude::input::is_folded(held, text),
-            Agent::Codex => codex::input::is_folded(held, text),
-        };
-        is_folded || (letters(held) == letters(text) && !held.starts_with(char::is_whitespace))
+        (self.adapter().screen.is_folded)(held, text)
+            || (letters(held) == letters(text) && !held.starts_with(char::is_whitespace))
     }
 
     /// The transcript with points to rewind to, for agents whose sessions a full context can break beyond resuming.
@@ -250,36 +179,23 @@ impl Agent {
         transcript: &[u8],
         wish: repair::RepairOptions<'_>,
     ) -> Option<Result<repair::Repair, repair::Unrepairable>> {
-        match self {
-            Agent::Claude => Some(claude::repair::repaired(transcript, wish)),
-            Agent::Codex => None,
-        }
+        Some(self.adapter().repair?(transcript, wish))
     }
 
     /// The address of the server through which sessions can be changed without the screen, if the agent has one.
     pub fn server(self, folder: &Path) -> Option<server::ServerAddress> {
-        match self {
-            Agent::Claude => None,
-            Agent::Codex => Some(codex::server::address(folder)),
-        }
+        Some(self.adapter().server?(folder))
     }
 
     /// Context usage, read from the last part of the transcript. `announced` is the model that the session named at its
     /// start: some agents report the window size only there.
     pub fn context(self, text: &[u8], announced: Option<&str>) -> Option<ReportedContext> {
-        match self {
-            Agent::Claude => claude::context::context(text, announced),
-            Agent::Codex => codex::context::context(text),
-        }
+        (self.adapter().transcript.context)(text, announced)
     }
 
     /// Parses a status line payload; `None` if it is not one of this agent's.
     pub fn status(self, payload: &[u8]) -> Option<StatusLineInput> {
-        match self {
-            Agent::Claude => claude::status::status(payload),
-            // Codex draws its own status line without an external program.
-            Agent::Codex => None,
-        }
+        self.adapter().status_line?(payload)
     }
 }
 

@@ -18,10 +18,7 @@ pub enum TranscriptReader {
 impl Agent {
     /// A reader for the beginning of a file.
     pub fn reader(self) -> TranscriptReader {
-        match self {
-            Agent::Claude => TranscriptReader::Claude(claude::transcript::TranscriptState::default()),
-            Agent::Codex => TranscriptReader::Codex(codex::transcript::RolloutState::default()),
-        }
+        (self.adapter().transcript.reader)()
     }
 }
 

@@ -3,14 +3,13 @@
 //! Names no event: what one means, each agent says itself.
 
 use crate::agent::{Agent, HookEvent, PayloadError, StopDetails, TextLimits};
-use crate::claude;
 use crate::json::{OptText, RawValue};
 use crate::skim::without_bulk;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use towline_core::continuing::form;
-use towline_core::event::{CompactionTrigger, EventKind, StartedBy};
+use towline_core::event::{CompactionTrigger, StartedBy};
 use towline_core::id::{SubagentId, TurnId};
 use towline_core::phrases::Phrases;
 use towline_core::redact::{HIDDEN, is_wholly_private};
@@ -66,25 +65,19 @@ impl HookPayload<'_> {
     }
 }
 
-/// An agent's meaning of an event; `None` for one we do not model. The number is the size of a tool's input and output.
-pub(crate) type EventMeaning = fn(&str, &HookPayload<'_>, TextLimits, u64) -> Option<EventKind>;
-
 pub(crate) fn parse_hook(
     agent: Agent,
     payload: &[u8],
     keeping: TextLimits,
-    event_kind: EventMeaning,
 ) -> Result<Option<HookEvent>, PayloadError> {
+    let hooks = &agent.adapter().hooks;
     let slim = without_bulk(payload);
     let text = payload_text(&slim);
     let mut wire: HookPayload<'_> = parse(&text)?;
     let prompt = wire.prompt.as_deref();
-    let (words, typed) = match agent {
-        Agent::Claude => (prompt.map(claude::typed_text), None),
-        Agent::Codex => (prompt, prompt.map(prompt_end)),
-    };
+    let typed = prompt.filter(|_| hooks.is_prompt_searched).map(prompt_end);
     // Before redaction, which leaves nothing to judge by.
-    let is_private = words.is_some_and(is_wholly_private);
+    let is_private = prompt.map(hooks.typed_text).is_some_and(is_wholly_private);
     if is_private {
         wire.prompt = OptText(Some(Cow::Borrowed(HIDDEN)));
     }
@@ -93,18 +86,15 @@ pub(crate) fn parse_hook(
     };
     let cut = payload.len().saturating_sub(slim.len());
     let tool_bytes = cut + wire.tool_input.raw().len() + wire.tool_response.raw().len();
-    let happening = event_kind(event, &wire, keeping, u64::try_from(tool_bytes).unwrap_or(u64::MAX));
-    let turn = match agent {
-        Agent::Claude => &wire.prompt_id,
-        Agent::Codex => &wire.turn_id,
-    };
+    let happening = (hooks.event_kind)(event, &wire, keeping, u64::try_from(tool_bytes).unwrap_or(u64::MAX));
+    let turn = (hooks.turn_id)(&wire).as_deref().and_then(|id| TurnId::parse(id).ok());
     let Some(happening) = happening else { return Ok(None) };
     let folder = if wire.new_cwd.0.is_some() { wire.new_cwd } else { wire.cwd };
     Ok(Some(HookEvent {
         event: event.to_owned(),
         session: agent.session(wire.session_id.0)?,
         subagent: wire.agent_id.as_deref().and_then(|id| SubagentId::parse(id).ok()),
-        turn: turn.as_deref().and_then(|id| TurnId::parse(id).ok()),
+        turn,
         happening,
         is_private,
         folder: folder.into_owned(),

@@ -3,6 +3,7 @@
 //! Measured on the real client; recorded payloads are in `fixtures/claude`. Events that are not listed here are
 //! ignored, and none is required to exist.
 
+pub(crate) mod adapter;
 pub(crate) mod ask;
 pub(crate) mod context;
 mod entry;

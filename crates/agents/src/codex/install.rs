@@ -117,7 +117,7 @@ fn configuration(codex_home: &Path) -> Result<DocumentMut, TrustUnknown> {
 }
 
 /// `sign` comes before a skill's name: `$tow`.
-pub(crate) fn dialect(sign: &'static str) -> Dialect {
+pub(crate) const fn dialect(sign: &'static str) -> Dialect {
     Dialect { agent: "codex", sign, argument: None, for_people: "" }
 }
 

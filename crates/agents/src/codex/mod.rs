@@ -3,6 +3,7 @@
 //! Measured on the real client; recorded payloads are in `fixtures/codex`. Never uses the legacy `notify` program: it
 //! reports phantom turns and only their end.
 
+pub(crate) mod adapter;
 pub(crate) mod ask;
 pub(crate) mod context;
 mod entry;

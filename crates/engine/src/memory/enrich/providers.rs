@@ -31,11 +31,12 @@ pub fn provider(env: &Env, wanted: &Enrich) -> Box<dyn Provider> {
 }
 
 fn command(env: &Env, wanted: &Enrich, agent: Agent) -> Box<dyn Provider> {
+    let unusable = |why: String| Box::new(Nobody { name: agent.name(), why });
+    let Some(asking) = agent.asking() else {
+        return unusable(format!("{} answers no single questions", agent.title()));
+    };
     let Some(program) = find_in_path(agent.name()) else {
-        return Box::new(Nobody {
-            name: agent.name(),
-            why: format!("`{}` is not on the PATH", agent.name()),
-        });
+        return unusable(format!("`{}` is not on the PATH", agent.name()));
     };
     let around = Surroundings {
         program,
@@ -43,7 +44,7 @@ fn command(env: &Env, wanted: &Enrich, agent: Agent) -> Box<dyn Provider> {
         settings: agent.folder(&variable),
         patience: patience(wanted),
     };
-    Box::new(Command { agent, model: model(wanted), around })
+    Box::new(Command { agent, asking, model: model(wanted), around })
 }
 
 /// A vendor's API address, and the customary variable of its key.

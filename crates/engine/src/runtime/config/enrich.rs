@@ -43,7 +43,9 @@ impl ProviderName {
             NOBODY => Some(ProviderName::Nobody),
             ANTHROPIC => Some(ProviderName::Anthropic),
             OPENAI => Some(ProviderName::OpenAi),
-            agent => Agent::from_name(agent).map(ProviderName::Agent),
+            agent => {
+                Agent::from_name(agent).filter(|agent| agent.asking().is_some()).map(ProviderName::Agent)
+            }
         }
     }
 
@@ -57,7 +59,8 @@ impl ProviderName {
     }
 
     pub(super) fn all() -> Vec<&'static str> {
-        [NOBODY].into_iter().chain(Agent::ALL.map(Agent::name)).chain([ANTHROPIC, OPENAI]).collect()
+        let agents = Agent::ALL.into_iter().filter(|agent| agent.asking().is_some());
+        [NOBODY].into_iter().chain(agents.map(Agent::name)).chain([ANTHROPIC, OPENAI]).collect()
     }
 }
 

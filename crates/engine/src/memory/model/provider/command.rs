@@ -8,7 +8,7 @@ use crate::memory::model::request::Request;
 use std::path::PathBuf;
 use std::time::Duration;
 use towline_agents::Agent;
-use towline_agents::ask::{CommandOutput, ModelQuestion};
+use towline_agents::ask::{Asking, CommandOutput, ModelQuestion};
 
 /// The execution environment of an agent's command line.
 #[derive(Clone, Debug)]
@@ -23,6 +23,7 @@ pub struct Surroundings {
 
 pub struct Command {
     pub agent: Agent,
+    pub asking: &'static Asking,
     /// `None` means the agent's default.
     pub model: Option<String>,
     pub around: Surroundings,
@@ -38,12 +39,12 @@ impl Provider for Command {
     }
 
     fn adds_tokens(&self) -> u64 {
-        self.agent.adds_tokens()
+        self.asking.adds_tokens
     }
 
     fn ask(&self, request: &Request) -> ModelAnswer {
         let schema = request.schema.to_string();
-        let asking = self.agent.ask(&ModelQuestion {
+        let asking = self.asking.command(&ModelQuestion {
             system: &request.system,
             text: &request.digest.text,
             schema: &schema,
@@ -65,7 +66,7 @@ impl Provider for Command {
         match done {
             Ok(done) => {
                 let (stdout, stderr) = (done.stdout.as_str(), done.stderr.as_str());
-                self.agent.answered(CommandOutput { stdout, stderr, ended: done.ended })
+                self.asking.answered(CommandOutput { stdout, stderr, ended: done.ended })
             }
             Err(error) => {
                 let what = format!("{} could not be started: {error}", self.around.program.display());
@@ -76,7 +77,7 @@ impl Provider for Command {
 
     fn mend(&self, cause: &str) -> String {
         match cause {
-            "login" => format!("run `{}`, then `tow data jobs retry`", self.agent.login()),
+            "login" => format!("run `{}`, then `tow data jobs retry`", self.asking.login),
             other => usual_mend(other),
         }
     }

@@ -1,0 +1,163 @@
+//! The adapter interface: everything that Towline knows about an agent, as one table per agent.
+//!
+//! Declares only. A capability that an agent lacks is `None`, and nothing takes its place.
+
+use crate::agent::{Agent, ProcessContext, StatusLineInput, TextLimits};
+use crate::ask::Asking;
+use crate::json::OptText;
+use crate::reader::TranscriptReader;
+use crate::repair::{Repair, RepairOptions, Unrepairable};
+use crate::rewind::RewindPoint;
+use crate::server::ServerAddress;
+use crate::settings::{EditRefusal, FileFormat, Inspection, Target};
+use crate::skills::Dialect;
+use crate::wire::{HookPayload, ReplySupport};
+use crate::{claude, codex};
+use std::path::{Path, PathBuf};
+use towline_core::arbiter::{ScreenProbe, TranscriptTail};
+use towline_core::compose::ContextBudget;
+use towline_core::deed::ToolAction;
+use towline_core::event::{EventKind, SessionPresence};
+use towline_core::meter::ReportedContext;
+use towline_core::typing::{InputLine, SessionStartReport, ShownSession};
+
+/// Reads an environment variable of the agent.
+pub(crate) type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+type RepairTranscript = fn(&[u8], RepairOptions<'_>) -> Result<Repair, Unrepairable>;
+type ParseStatusLine = fn(&[u8]) -> Option<StatusLineInput>;
+
+/// One agent.
+pub(crate) struct Adapter {
+    /// The product name shown to users.
+    pub title: &'static str,
+    /// The variable that moves the agent's settings folder, and the folder below the home without it.
+    pub folder: (&'static str, &'static str),
+    /// The command that resumes a session, without the session's id.
+    pub resume: &'static str,
+    /// The command to type for a new session in the same seat, which the agent reports as a clear.
+    pub clear: &'static str,
+    /// The command to type to compact the context.
+    pub compact: &'static str,
+    /// The characters before a command's name in the input.
+    pub command_signs: &'static [char],
+    pub starts: SessionStartReport,
+    /// The variable in which the agent passes the session id to the programs it starts.
+    pub session_variable: &'static str,
+    /// The variable in which the agent passes its own process id to its hooks.
+    pub pid_variable: Option<&'static str>,
+    /// The file below the project's folder in which the agent may be asked to leave a handoff.
+    pub handoff_file: Option<&'static str>,
+    /// The most a hook may add to the context before the client cuts it.
+    pub budget: ContextBudget,
+    pub hooks: Hooks,
+    pub process: ProcessRules,
+    pub install: Install,
+    pub transcript: Transcripts,
+    pub screen: Screens,
+    /// The action of a tool call.
+    pub tool_action: for<'a> fn(&str, &'a str) -> ToolAction<'a>,
+    /// Instructions for the user to restore an earlier point of the conversation.
+    pub rewind: fn(&RewindPoint<'_>) -> Vec<String>,
+    /// Repairs a transcript that a full context broke.
+    pub repair: Option<RepairTranscript>,
+    /// The server through which sessions can be changed without the screen, below the agent's folder.
+    pub server: Option<fn(&Path) -> ServerAddress>,
+    /// Parses the payload of a status line that an external program draws.
+    pub status_line: Option<ParseStatusLine>,
+    /// Answers single questions on its command line.
+    pub ask: Option<Asking>,
+}
+
+/// Hook input and output.
+pub(crate) struct Hooks {
+    pub event_kind: EventMeaning,
+    pub replies: ReplySupport,
+    /// The payload's field that identifies a turn.
+    pub turn_id: for<'a, 'b> fn(&'b HookPayload<'a>) -> &'b OptText<'a>,
+    /// A prompt without what editors and the client put before it.
+    pub typed_text: fn(&str) -> &str,
+    /// Whether a shared server sends the hooks, so that the prompt must be searched on screens.
+    pub is_prompt_searched: bool,
+}
+
+/// An agent's meaning of an event; `None` for one we do not model. The number is the size of a tool's input and output.
+pub(crate) type EventMeaning = fn(&str, &HookPayload<'_>, TextLimits, u64) -> Option<EventKind>;
+
+/// How the agent's processes are told apart.
+pub(crate) struct ProcessRules {
+    pub presence: fn(&ProcessContext<'_>) -> SessionPresence,
+    /// Whether a process with these arguments serves sessions that users see in other processes.
+    pub is_shared_server: fn(&[String]) -> bool,
+    /// Whether an invocation with these arguments runs without a user in front of it.
+    pub runs_headless: fn(&[String]) -> bool,
+}
+
+/// The entries of ours in the agent's settings.
+pub(crate) struct Install {
+    /// The hooks in the agent's folder that call the program.
+    pub target: fn(&Path, &Path) -> Result<Target, EditRefusal>,
+    /// Matcher of the tools that start a subagent, read or change files.
+    pub file_tools: &'static str,
+    pub dialect: Dialect,
+    /// The file in which the agent keeps a user's MCP servers, and its format.
+    pub servers_file: fn(Variable<'_>) -> Option<PathBuf>,
+    pub servers_format: FileFormat,
+    /// Our plugin's name, if it is enabled in the agent's folder.
+    pub enabled_plugin: Option<fn(&Path) -> Option<String>>,
+    /// The step the user must still take so that the agent runs the registered hooks, or those of the plugin.
+    pub consent: Option<Consent>,
+}
+
+/// The step the user must take before the agent runs hooks.
+pub(crate) struct Consent {
+    pub of_hooks: fn(&Path, &Inspection) -> Option<String>,
+    pub of_plugin: fn(&Path, &str) -> Option<String>,
+}
+
+/// Location and meaning of transcripts.
+pub(crate) struct Transcripts {
+    /// The folders of transcripts below the agent's folder.
+    pub places: &'static [&'static str],
+    /// Whether a file of this name is a transcript.
+    pub is_named: fn(&str) -> bool,
+    pub subagents: SubagentFiles,
+    pub reader: fn() -> TranscriptReader,
+    /// The state at the end of a transcript, read from the file's last part.
+    pub end: fn(&[u8]) -> Option<TranscriptTail>,
+    /// Whether the last part of a transcript holds the end of the turn's last message, and its cost.
+    pub holds: fn(&[u8], &str) -> bool,
+    /// Context usage, read from the last part of the transcript; the model is that named at the session's start.
+    pub context: fn(&[u8], Option<&str>) -> Option<ReportedContext>,
+}
+
+/// The files of subagents.
+pub(crate) enum SubagentFiles {
+    /// In a folder `subagents` below one that is named like the session's file.
+    Below,
+    /// Among those of sessions, under names that end with their ids.
+    Beside,
+}
+
+/// The meaning of the agent's screen.
+pub(crate) struct Screens {
+    pub state: fn(&str) -> ScreenProbe,
+    /// The contents of the input line, given the column and line of the terminal's cursor if known.
+    pub input_line: fn(&str, Option<(usize, usize)>) -> InputLine,
+    pub is_cursor_at_end: fn(&str, usize, usize) -> bool,
+    /// Whether the input line shows a long text in another form.
+    pub is_folded: fn(&str, &str) -> bool,
+    /// The session that the screen shows, for agents that report it nowhere else.
+    pub shown_session: Option<fn(&str) -> ShownSession>,
+    /// Whether the screen shows a prompt as sent, for agents whose hooks a shared server sends.
+    pub shows_prompt: Option<fn(&str, &str) -> bool>,
+}
+
+impl Agent {
+    pub(crate) fn adapter(self) -> &'static Adapter {
+        match self {
+            Agent::Claude => &claude::adapter::ADAPTER,
+            Agent::Codex => &codex::adapter::ADAPTER,
+        }
+    }
+}
