@@ -21,6 +21,14 @@ pub(crate) fn launcher(alias: &str, tail: &str) -> PathBuf {
     existing(modules().join(alias).join(tail))
 }
 
+/// The link to the program `name` that npm makes, so that processes carry the name that users see.
+#[track_caller]
+pub(crate) fn link(name: &str) -> PathBuf {
+    let link = modules().join(".bin").join(name);
+    existing(link.clone());
+    std::path::absolute(link).expect("the current folder exists")
+}
+
 /// The clients' name for this platform, such as `linux-x64`.
 pub(crate) fn platform() -> String {
     let system = if cfg!(target_os = "macos") { "darwin" } else { "linux" };

@@ -61,8 +61,9 @@ pub(super) fn start_events(mut stream: &TcpStream, headers: &[(String, String)])
 }
 
 /// Sends one server-sent event.
-pub(super) fn send_event(mut stream: &TcpStream, name: &str, data: &serde_json::Value) -> io::Result<()> {
-    stream.write_all(format!("event: {name}\ndata: {data}\n\n").as_bytes())
+pub(super) fn send_event(mut stream: &TcpStream, name: Option<&str>, data: &str) -> io::Result<()> {
+    let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
+    stream.write_all(format!("{name}data: {data}\n\n").as_bytes())
 }
 
 fn head(status: u16, headers: &[(String, String)], own: &str) -> String {

@@ -99,7 +99,7 @@ fn read(received: Received) -> Request {
     let kind = match api {
         Api::Messages => messages::kind(&received, &body, &turn.prompt),
         Api::Responses => responses::kind(&body),
-        Api::Chat => Kind::Main,
+        Api::Chat => chat::kind(&body, &turn.prompt),
         Api::Other => Kind::Other,
     };
     Request {
@@ -135,22 +135,23 @@ fn answer(stream: &TcpStream, request: &Request, step: &Step) -> io::Result<()> 
         Api::Responses | Api::Other => responses::reply(&request.body, step),
     };
     if request.body["stream"] == json!(true) {
-        return send_events(stream, &reply, step);
+        return send_events(stream, request.api, &reply, step);
     }
     pass(step.after_first_chunk.as_ref())?;
     http::send(stream, 200, &step.headers, &reply.whole.to_string())
 }
 
-fn send_events(stream: &TcpStream, reply: &Reply, step: &Step) -> io::Result<()> {
+fn send_events(stream: &TcpStream, api: Api, reply: &Reply, step: &Step) -> io::Result<()> {
     http::start_events(stream, &step.headers)?;
     let first_chunk = reply.events.iter().position(|(name, _)| name.ends_with("delta"));
     for (index, (name, data)) in reply.events.iter().enumerate() {
-        http::send_event(stream, name, data)?;
+        // The events of chat completions have no names.
+        http::send_event(stream, (api != Api::Chat).then_some(*name), &data.to_string())?;
         if Some(index) == first_chunk {
             pass(step.after_first_chunk.as_ref())?;
         }
     }
-    Ok(())
+    if api == Api::Chat { http::send_event(stream, None, "[DONE]") } else { Ok(()) }
 }
 
 /// The error format of both APIs.

@@ -1,0 +1,147 @@
+//! Drives the real clients of further agents, headless and in a tmux pane: one constant per client.
+//!
+//! Registers no hook: those come from `tow install`.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::clients;
+use crate::env::TestEnv;
+use crate::model::Model;
+use crate::run::Run;
+use crate::tmux::{Pane, Tmux};
+
+/// A client at its pinned version.
+#[derive(Clone, Copy, Debug)]
+pub struct Client {
+    /// The agent's name, which is also its program's.
+    pub name: &'static str,
+    /// The words that start the program.
+    program: fn() -> Vec<PathBuf>,
+    /// The words before the prompt of a run without a terminal.
+    headless: &'static [&'static str],
+    variables: fn(&Model) -> Vec<(&'static str, String)>,
+    /// Prepares a home in which the client shows no dialog.
+    seed: fn(&TestEnv, &Model),
+    /// Whether a screen shows an input that waits.
+    is_idle: fn(&str) -> bool,
+}
+
+impl Client {
+    /// Qwen Code, which asks before it runs a command.
+    pub const QWEN: Self = Self {
+        name: "qwen",
+        program: || under_node("qwen"),
+        headless: &["-p"],
+        variables: |model| {
+            let quiet = [("NO_UPDATE_NOTIFIER", "1".to_owned()), ("OPENAI_MODEL", "scripted".to_owned())];
+            let model =
+                [("OPENAI_BASE_URL", format!("{}/v1", model.url())), ("OPENAI_API_KEY", "key".to_owned())];
+            quiet.into_iter().chain(model).collect()
+        },
+        seed: |env, _| {
+            let settings = json!({
+                "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": false}},
+                "model": {"name": "scripted"},
+                "privacy": {"usageStatisticsEnabled": false},
+                "general": {"enableAutoUpdate": false, "checkForUpdates": false},
+                "telemetry": {"enabled": false},
+                "tools": {"approvalMode": "default"},
+                "ui": {"hideTips": true, "enableFollowupSuggestions": false},
+            });
+            write(env.home().join(".qwen/settings.json"), &settings);
+        },
+        is_idle: |screen| screen.contains("Type your message") && !screen.contains("esc to cancel"),
+    };
+
+    /// Grok Build, which also runs the hooks of another agent.
+    pub const GROK: Self = Self {
+        name: "grok",
+        program: || under_node("grok"),
+        headless: &["-p"],
+        variables: |_| {
+            let given = [
+                ("XAI_API_KEY", "key"),
+                ("GROK_DISABLE_AUTOUPDATER", "1"),
+                ("GROK_TELEMETRY_ENABLED", "false"),
+            ];
+            given.map(|(name, value)| (name, value.to_owned())).to_vec()
+        },
+        seed: |env, model| {
+            let text = format!(
+                "[models]\ndefault = \"scripted\"\n[model.scripted]\nmodel = \"scripted\"\nbase_url = \"{}/v1\"\n\
+                 name = \"Scripted\"\nenv_key = \"XAI_API_KEY\"\ncontext_window = 200000\n",
+                model.url()
+            );
+            let folder = env.home().join(".grok");
+            fs::create_dir_all(&folder).expect("home is writable");
+            fs::write(folder.join("config.toml"), text).expect("home is writable");
+        },
+        is_idle: |screen| screen.contains('❯'),
+    };
+
+    /// Prepares a home for the client, and links it under its name.
+    #[track_caller]
+    pub fn seed(&self, env: &TestEnv, model: &Model) {
+        (self.seed)(env, model);
+        let words = self.words();
+        let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+        env.script(self.name, &format!("#!/bin/sh\nexec {} \"$@\"\n", quoted.join(" ")));
+    }
+
+    /// Runs one turn without a terminal to its end.
+    #[track_caller]
+    pub fn headless(&self, env: &TestEnv, model: &Model, prompt: &str, args: &[&str]) -> Run {
+        let mut command = self.command(env, model);
+        Run::of(command.args(args).args(self.headless).arg(prompt), b"")
+    }
+
+    /// A command of the client with all variables that it needs to reach the model.
+    #[track_caller]
+    pub fn command(&self, env: &TestEnv, model: &Model) -> Command {
+        let words = self.words();
+        let mut command = env.command(&words[0]);
+        command.args(&words[1..]).envs((self.variables)(model));
+        command
+    }
+
+    /// Starts the client in its own pane and waits for its input.
+    #[track_caller]
+    pub fn interactive(&self, tmux: &Tmux, model: &Model, args: &[&str]) -> Pane {
+        let words = self.words();
+        let program: Vec<&str> = words.iter().map(String::as_str).chain(args.iter().copied()).collect();
+        let variables = (self.variables)(model);
+        let added: Vec<(&str, &str)> =
+            variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let pane = tmux.open(&program, &added);
+        self.wait_idle(&pane);
+        pane
+    }
+
+    /// Waits until the client is idle and accepts a prompt.
+    #[track_caller]
+    pub fn wait_idle(&self, pane: &Pane) {
+        pane.wait_screen_for("an idle client", self.is_idle);
+    }
+
+    #[track_caller]
+    fn words(&self) -> Vec<String> {
+        (self.program)().iter().map(|word| word.display().to_string()).collect()
+    }
+}
+
+/// A client that is a script, under the Node version that it needs and the name that npm gives it.
+#[track_caller]
+fn under_node(name: &str) -> Vec<PathBuf> {
+    let node = clients::launcher(&format!("node-{}", clients::platform()), "bin/node");
+    vec![node, clients::link(name)]
+}
+
+fn write(path: PathBuf, value: &Value) {
+    fs::create_dir_all(path.parent().expect("a file has a folder")).expect("home is writable");
+    fs::write(path, serde_json::to_string_pretty(value).expect("JSON can be written"))
+        .expect("home is writable");
+}
