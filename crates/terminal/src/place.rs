@@ -21,14 +21,20 @@ pub struct AgentMatcher<'a> {
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "env"];
 
 /// The agent above a hook with this parent: the nearest ancestor recognised as one, else the nearest that is no shell.
+/// Whatever is above the leader of a terminal's session shows that terminal, and runs in another one.
 pub fn agent_above(parent: u32, looks: &AgentMatcher<'_>) -> Option<Process> {
     let mut other = None;
     for process in ancestors(parent) {
-        if (looks.is_program)(&process.name) || (looks.is_program)(&process.program_name()) {
+        let is_shell = SHELLS.contains(&process.name.as_str());
+        if (looks.is_program)(&process.name) || (!is_shell && (looks.is_program)(&process.program_name())) {
             return Some(process);
         }
-        if other.is_none() && process.pid > 1 && !SHELLS.contains(&process.name.as_str()) {
+        let is_top = process.pid == process.leader && process.has_terminal();
+        if other.is_none() && process.pid > 1 && !is_shell {
             other = Some(process);
+        }
+        if is_top {
+            break;
         }
     }
     other
