@@ -12,7 +12,7 @@ use crate::server::ServerAddress;
 use crate::settings::{EditRefusal, FileFormat, Inspection, Target};
 use crate::skills::Dialect;
 use crate::wire::{HookPayload, ReplySupport};
-use crate::{claude, codex};
+use crate::{claude, codex, qwen};
 use std::path::{Path, PathBuf};
 use towline_core::arbiter::{ScreenProbe, TranscriptTail};
 use towline_core::compose::ContextBudget;
@@ -137,6 +137,8 @@ pub(crate) enum SubagentFiles {
     Below,
     /// Among those of sessions, under names that end with their ids.
     Beside,
+    /// In `subagents/SESSION`, beside the folder of the session's file.
+    InSiblingFolder,
 }
 
 /// The meaning of the agent's screen.
@@ -158,6 +160,7 @@ impl Agent {
         match self {
             Agent::Claude => &claude::adapter::ADAPTER,
             Agent::Codex => &codex::adapter::ADAPTER,
+            Agent::Qwen => &qwen::adapter::ADAPTER,
         }
     }
 }

@@ -22,6 +22,7 @@ towline_core::named_enum! {
     pub enum Agent as from_name {
         Claude = "claude",
         Codex = "codex",
+        Qwen = "qwen",
     }
 }
 
@@ -40,6 +41,8 @@ pub struct HookEvent {
     /// The subagent's own transcript, if it has one.
     pub helper_transcript: Option<String>,
     pub model: Option<String>,
+    /// How full the context is, for agents that report it with an event.
+    pub fill: Option<ContextUsage>,
     /// The end of a prompt as it was typed, to search screens for. Never stored.
     pub typed: Option<String>,
     pub ending: StopDetails,
@@ -99,7 +102,7 @@ pub struct ProcessContext<'a> {
 }
 
 /// Agents that Towline does not hook into: a command below one of them is not the user's either.
-const OTHER_AGENTS: [&str; 16] = [
+const OTHER_AGENTS: [&str; 15] = [
     "aider",
     "amp",
     "auggie",
@@ -114,7 +117,6 @@ const OTHER_AGENTS: [&str; 16] = [
     "kimi",
     "opencode",
     "plandex",
-    "qwen",
     "roo",
 ];
 

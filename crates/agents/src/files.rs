@@ -43,6 +43,15 @@ impl Agent {
                 found
             }
             SubagentFiles::Beside => vec![],
+            SubagentFiles::InSiblingFolder => {
+                let session = transcript.file_stem().unwrap_or_default();
+                let project = transcript.parent().and_then(Path::parent).unwrap_or(Path::new(""));
+                let mut found = vec![];
+                collect(&project.join(SUBAGENTS).join(session), 0, &mut found);
+                found.retain(|path| self.is_transcript(path));
+                found.sort();
+                found
+            }
         }
     }
 
@@ -67,6 +76,10 @@ impl Agent {
                 all.retain(is_of);
                 all
             }
+            SubagentFiles::InSiblingFolder => {
+                let file = |folder: &Path| folder.join(SESSIONS).join(format!("{session}.jsonl"));
+                above(&[SUBAGENTS]).map(file).into_iter().collect()
+            }
         }
     }
 
@@ -78,9 +91,11 @@ impl Agent {
 }
 
 const SUBAGENTS: &str = "subagents";
+/// The folder of sessions beside that of their subagents.
+const SESSIONS: &str = "chats";
 
 fn is_subagent(path: &Path) -> bool {
-    path.parent().and_then(Path::file_name).is_some_and(|folder| folder == SUBAGENTS)
+    path.ancestors().skip(1).take(2).any(|folder| folder.file_name().is_some_and(|name| name == SUBAGENTS))
 }
 
 fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {

@@ -14,6 +14,7 @@ mod files;
 mod json;
 mod plan;
 pub mod plugin;
+pub mod qwen;
 mod reader;
 mod rewind;
 pub mod settings;

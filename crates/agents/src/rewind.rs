@@ -44,6 +44,17 @@ pub(crate) fn by_fork(way: &RewindPoint<'_>) -> Vec<String> {
     ]
 }
 
+/// Agents that rewind by a list of their own: the number of prompts tells how far.
+pub(crate) fn by_resuming(way: &RewindPoint<'_>) -> Vec<String> {
+    if way.prompts == 0 {
+        return vec![format!("nothing was asked since: `qwen --resume {}` is there", way.session)];
+    }
+    vec![
+        format!("in the session (or after `qwen --resume {}`), type /rewind", way.session),
+        format!("choose “{}”, {} back from the end", beginning(way.first), times(way.prompts)),
+    ]
+}
+
 fn times(number: usize) -> String {
     match number {
         1 => "once".to_owned(),

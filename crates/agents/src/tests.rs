@@ -54,10 +54,14 @@ fn every_recorded_payload_of_codex_means_what_a_person_would_say() {
 }
 
 #[test]
+fn every_recorded_payload_of_qwen_code_means_what_a_person_would_say() {
+    insta::assert_snapshot!(meanings(Agent::Qwen));
+}
+
+#[test]
 fn a_prompt_that_is_wholly_private_is_known_before_it_is_redacted() {
     let heard = |agent: Agent, prompt: &str| {
-        let payload =
-            serde_json::json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": prompt});
+        let payload = submitted(prompt);
         let heard = agent.parse_hook(payload.to_string().as_bytes(), KEEPING).unwrap().unwrap();
         let EventKind::PromptSubmitted { prompt, .. } = heard.happening else { panic!() };
         (heard.is_private, prompt.as_str().to_owned())
@@ -139,10 +143,45 @@ const CODEX_EVENTS: [&str; 14] = [
     "Interrupt",
 ];
 
+const QWEN_EVENTS: [&str; 20] = [
+    "SessionStart",
+    "SessionEnd",
+    "SessionDelete",
+    "UserPromptSubmit",
+    "UserPromptExpansion",
+    "PreToolUse",
+    "PermissionRequest",
+    "PermissionDenied",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PostToolBatch",
+    "Stop",
+    "StopFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "PostCompact",
+    "Notification",
+    "MessageDisplay",
+    "InstructionsLoaded",
+];
+
+/// The payload of a prompt, with the fields of every agent.
+fn submitted(prompt: &str) -> serde_json::Value {
+    serde_json::json!({
+        "hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": prompt, "submitted_prompt": prompt,
+    })
+}
+
 /// A payload of this event with every field that any event needs.
 fn full_payload(agent: Agent, event: &str) -> Vec<u8> {
-    let tool = if agent == Agent::Claude { "Agent" } else { "spawn_agent" };
+    let tool = match agent {
+        Agent::Claude => "Agent",
+        Agent::Codex => "spawn_agent",
+        Agent::Qwen => "agent",
+    };
     serde_json::json!({
+        "submitted_prompt": "",
         "hook_event_name": event, "session_id": "s", "agent_type": "helper", "agent_id": "a",
         "notification_type": "permission_prompt", "token_usage": {"total_tokens": 5}, "tool_name": tool,
     })
@@ -160,12 +199,12 @@ fn exactly_the_events_that_mean_something_are_registered() {
         |events: &[&'static str]| events.iter().copied().collect::<std::collections::BTreeSet<_>>();
     assert_eq!(modelled(Agent::Claude, &CLAUDE_EVENTS), registered(claude::install::EVENTS));
     assert_eq!(modelled(Agent::Codex, &CODEX_EVENTS), registered(codex::install::EVENTS));
+    assert_eq!(modelled(Agent::Qwen, &QWEN_EVENTS), registered(qwen::install::EVENTS));
 }
 
 #[track_caller]
 fn check_own(agent: Agent, prompt: &str, expected: (PromptOrigin, Option<OwnCommand>)) {
-    let payload =
-        serde_json::json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": prompt});
+    let payload = submitted(prompt);
     let heard = agent.parse_hook(payload.to_string().as_bytes(), KEEPING).unwrap().unwrap();
     let EventKind::PromptSubmitted { origin, own, .. } = heard.happening else { panic!("no prompt") };
     assert_eq!((origin, own), expected, "{prompt:?}");
@@ -255,10 +294,14 @@ fn an_answer_holds_only_what_its_event_has_room_for() {
         verdict: ReplyVerdict::Block { reason: "r".into() },
     };
     let says = |agent: Agent, event: &str| agent.render_reply(event, &reply).unwrap_or_default();
-    let whole = r#"{"systemMessage":"n","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"a\n\nb"},"decision":"block","reason":"r"}"#;
+    let whole = r#"{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"a\n\nb"},"decision":"block","reason":"r"}"#;
     let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
     for agent in Agent::ALL {
-        assert_eq!(parsed(&says(agent, "UserPromptSubmit")), parsed(whole));
+        let mut said = parsed(&says(agent, "UserPromptSubmit"));
+        // One agent shows no notice with a prompt.
+        let notice = said.as_object_mut().unwrap().remove("systemMessage");
+        assert!(notice.is_none_or(|notice| notice == "n"));
+        assert_eq!(said, parsed(whole));
         assert_eq!(
             parsed(&says(agent, "Stop")),
             parsed(r#"{"systemMessage":"n","decision":"block","reason":"r"}"#)

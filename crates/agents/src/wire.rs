@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use towline_core::continuing::form;
 use towline_core::event::{CompactionTrigger, StartedBy};
 use towline_core::id::{SubagentId, TurnId};
+use towline_core::meter::ContextUsage;
 use towline_core::phrases::Phrases;
 use towline_core::redact::{HIDDEN, is_wholly_private};
 use towline_core::reply::{Reply, ReplyVerdict};
@@ -35,6 +36,7 @@ pub(crate) struct HookPayload<'a> {
     pub source: OptText<'a>,
     pub reason: OptText<'a>,
     pub prompt: OptText<'a>,
+    pub submitted_prompt: RawValue<'a>,
     pub last_assistant_message: OptText<'a>,
     pub tool_name: OptText<'a>,
     pub tool_input: RawValue<'a>,
@@ -47,6 +49,8 @@ pub(crate) struct HookPayload<'a> {
     pub background_tasks: RawValue<'a>,
     pub token_usage: RawValue<'a>,
     pub stop_hook_active: RawValue<'a>,
+    pub input_tokens: RawValue<'a>,
+    pub context_limit: RawValue<'a>,
 }
 
 impl HookPayload<'_> {
@@ -101,9 +105,14 @@ pub(crate) fn parse_hook(
         transcript: wire.transcript_path.into_owned(),
         helper_transcript: wire.agent_transcript_path.into_owned(),
         model: wire.model.into_owned(),
+        fill: reported_fill(wire.input_tokens, wire.context_limit),
         typed,
         ending: turn_ending(&wire.last_assistant_message, wire.stop_hook_active),
     }))
+}
+
+fn reported_fill(tokens: RawValue<'_>, window: RawValue<'_>) -> Option<ContextUsage> {
+    ContextUsage::from_display(tokens.number()?, window.number()?)
 }
 
 /// The end of a prompt: longer than the part searched on screens, and short enough to copy.
@@ -132,6 +141,14 @@ pub(crate) fn last_message(message: &OptText<'_>, keeping: TextPolicy) -> Option
     let message =
         message.as_deref().filter(|message| keeping.longest_bytes > 0 && !message.trim().is_empty())?;
     Some(SafeText::new(message, keeping))
+}
+
+/// The number of background tasks that still run, if the payload lists them.
+pub(crate) fn running_tasks(wire: &HookPayload<'_>) -> Option<u32> {
+    let tasks: Vec<RawValue<'_>> = wire.background_tasks.parse_as()?;
+    let is_running =
+        |task: &&RawValue<'_>| task.get("status").text().is_none_or(|status| status == "running");
+    u32::try_from(tasks.iter().filter(is_running).count()).ok()
 }
 
 /// Enough of a last message to recognise it.

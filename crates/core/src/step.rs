@@ -244,7 +244,13 @@ fn apply(session: &mut Session, event: &Event) -> Option<SessionTurn> {
             ended = turn_ended(session, event, *background);
         }
         EventKind::TurnFailed { failure, until } => ended = turn_failed(session, event, *failure, *until),
-        EventKind::Interrupted => ended = interrupted(session, event),
+        // Without a turn nothing is interrupted: one agent reports the same whenever it waits for input.
+        EventKind::Interrupted
+            if matches!(session.state, SessionState::Working | SessionState::Blocked(_)) =>
+        {
+            ended = interrupted(session, event);
+        }
+        EventKind::Interrupted => {}
         EventKind::SubagentStarted => session.subagents.extend(event.subagent.clone()),
         EventKind::SubagentStopped => subagent_stopped(session, event),
         EventKind::CompactionStarted { .. }

@@ -19,9 +19,8 @@ pub(crate) mod tool_action;
 pub mod transcript;
 
 use crate::agent::{Agent, ProcessContext, TextLimits};
-use crate::json::RawValue;
 use crate::transcript::BOOKMARK;
-use crate::wire::{HookPayload, ReplySupport, last_message};
+use crate::wire::{HookPayload, ReplySupport, last_message, running_tasks};
 use towline_core::event::{
     BlockReason, EndedBy, EventKind, PromptOrigin, SessionPresence, ToolOutcome, TurnFailure,
 };
@@ -156,13 +155,6 @@ fn notification(wire: &HookPayload<'_>) -> Option<EventKind> {
         Some(_) | None => return None,
     };
     Some(EventKind::AttentionAsked { reason })
-}
-
-fn running_tasks(wire: &HookPayload<'_>) -> Option<u32> {
-    let tasks: Vec<RawValue<'_>> = wire.background_tasks.parse_as()?;
-    let is_running =
-        |task: &&RawValue<'_>| task.get("status").text().is_none_or(|status| status == "running");
-    u32::try_from(tasks.iter().filter(is_running).count()).ok()
 }
 
 fn failure(wire: &HookPayload<'_>) -> TurnFailure {

@@ -46,8 +46,11 @@ fn a_line_of_fifty_megabytes_is_one_piece() {
 #[test]
 fn no_nesting_is_too_deep() {
     let deep = "[".repeat(2_000_000);
-    let opened =
-        [r#"{"type":"user","message":{"content":"#, r#"{"type":"response_item","payload":{"content":"#];
+    let opened = [
+        r#"{"type":"user","message":{"content":"#,
+        r#"{"type":"response_item","payload":{"content":"#,
+        r#"{"type":"user","message":{"parts":"#,
+    ];
     assert_eq!(opened.len(), Agent::ALL.len(), "each agent has such a line");
     for (agent, open) in Agent::ALL.into_iter().zip(opened) {
         let half = format!("{open}{deep}");

@@ -103,10 +103,20 @@ fn text_injected_by_codex_is_not_a_prompt() {
 }
 
 #[test]
+fn prompts_of_qwen_code_are_those_that_were_typed() {
+    let typed: Vec<String> = prompts("qwen-0.24.4-session", PromptOrigin::Human);
+    let words: Vec<&str> = typed.iter().map(|text| text.split(" @fake").next().unwrap()).collect();
+    let expected =
+        ["think", "read", "fail", "perm", "edit", "sleep", "cut", "early", "queue", "typed ahead", "err"];
+    assert_eq!(words, expected);
+    assert_eq!(prompts("qwen-0.24.4-cleared", PromptOrigin::Notification).len(), 1);
+}
+
+#[test]
 fn the_prompt_of_a_subagent_is_not_the_users() {
     let of_helpers = |name: &&String| name.contains("subagent") || name.ends_with("-mate");
     let all = recorded("transcripts");
-    assert_eq!(all.keys().filter(of_helpers).count(), 6);
+    assert_eq!(all.keys().filter(of_helpers).count(), 7);
     for name in all.keys().filter(of_helpers) {
         assert!(pieces(name, &all[name]).iter().all(|piece| piece.subagent.is_some()), "{name}");
         assert_eq!(prompts(name, PromptOrigin::Human), [""; 0], "{name}");
@@ -129,6 +139,10 @@ fn costs(agent: Agent, file: &[u8]) -> BTreeSet<String> {
         Agent::Codex => {
             let response = entry["payload"]["response_id"].as_str();
             response.filter(|_| entry["type"] == "token_usage_record").map(str::to_owned)
+        }
+        Agent::Qwen => {
+            let counts = entry["usageMetadata"].as_object()?.values().any(|count| count.as_u64() > Some(0));
+            counts.then(|| entry["uuid"].as_str().unwrap().to_owned())
         }
     };
     entries.filter_map(id).collect()
@@ -160,6 +174,7 @@ fn no_two_pieces_of_a_session_have_one_id() {
         vec!["claude-2.1.325-team", "claude-2.1.325-team-mate"],
         vec!["codex-0.166.0-words", "codex-0.166.0-words-reverted"],
         vec!["codex-0.166.0-before-revert", "codex-0.166.0-after-revert"],
+        vec!["qwen-0.24.4-cleared", "qwen-0.24.4-cleared-subagent"],
         vec!["codex-0.166.0-spawn-parent", "codex-0.166.0-subagent-child"],
     ];
     let alone = all.keys().map(|name| vec![name.as_str()]);

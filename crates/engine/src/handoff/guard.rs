@@ -7,6 +7,7 @@ use crate::runtime::{Config, Env, record};
 use crate::status::probe;
 use towline_agents::{Agent, HookEvent};
 use towline_core::event::{Event, EventKind, ToolOutcome};
+use towline_core::id::SessionKey;
 use towline_core::meter::{
     ContextStrategy, ContextUsage, NoticeAudience, NotifiedThresholds, UsageSource, due, refusal,
 };
@@ -187,23 +188,22 @@ fn remember(env: &Env, session: &Session) {
     }
 }
 
-/// Records the fill shown by an agent's status display if it changed: one event, and the session's mark is
-/// lifted if its model is to be notified.
-pub fn shown(env: &Env, config: &Config, status: &towline_agents::StatusLineInput) {
-    let Some(fill) = status.fill else { return };
-    let noted = meters::last(&env.home, &status.session);
+/// Records the fill that an agent reports with an event or to its status display, if it changed: one event, and the
+/// session's mark is lifted if its model is to be notified.
+pub fn shown(env: &Env, config: &Config, session: &SessionKey, folder: Option<&str>, fill: ContextUsage) {
+    let noted = meters::last(&env.home, session);
     if noted.is_some_and(|noted| noted.fill == fill && env.now.since_ms(noted.at) < DISPLAY_LASTS_MS / 2) {
         return;
     }
-    let event = record::event(env, &status.session, EventKind::ContextMeasured { fill });
+    let event = record::event(env, session, EventKind::ContextMeasured { fill });
     let is_same = noted.is_some_and(|noted| noted.fill == fill);
     if !is_same && !record::append_or_fault(env, [event]) {
         return;
     }
-    let is_off = config.guard.strategy_in(status.folder.as_deref()) == ContextStrategy::Off;
+    let is_off = config.guard.strategy_in(folder) == ContextStrategy::Off;
     if !is_off && is_news(config, fill, noted) {
-        marks::unmark(&env.home, &status.session);
+        marks::unmark(&env.home, session);
     }
     let told = still_told(fill, noted);
-    let _ = meters::note(&env.home, &status.session, CachedUsage { fill, at: env.now, told });
+    let _ = meters::note(&env.home, session, CachedUsage { fill, at: env.now, told });
 }

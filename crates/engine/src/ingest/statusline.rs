@@ -44,9 +44,10 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let config = env.as_ref().map_or_else(Config::compiled_in, settings);
     let status = Agent::ALL.into_iter().find_map(|agent| agent.status(&payload));
     if let (Some(env), Some(status), None) = (&env, &status, variable(GUARD))
+        && let Some(fill) = status.fill
         && !status.folder.as_deref().is_some_and(|folder| privacy::is_excluded(&config, folder))
     {
-        guard::shown(env, &config, status);
+        guard::shown(env, &config, &status.session, status.folder.as_deref(), fill);
     }
     let theirs = their_command(arguments, &config).and_then(|command| drawn(&command, &payload));
     let ours = status.filter(|_| config.statusline.own).map(|status| line(env.as_ref(), &config, &status));

@@ -236,6 +236,7 @@ impl Case {
                 command.env("CODEX_HOME", self.home.user().join(".codex"));
                 agent.name()
             }
+            (Surroundings::Agent, _) => agent.name(),
         };
         // With its agent's name a hook finds its agent at once; with another one it searches all its ancestors.
         files::write(Path::new("/proc/self/comm"), name)?;

@@ -122,6 +122,9 @@ fn answer(agent: Option<&OsStr>, source: PayloadSource) {
     if let (Some(mistake), EventKind::SessionStarted { .. }) = (mistake, &heard.happening) {
         call.fault(FaultKind::Config, mistake);
     }
+    if let (Some(fill), None) = (heard.fill, &heard.subagent) {
+        guard::shown(&call.env, &call.config, &heard.session, heard.folder.as_deref(), fill);
+    }
     let Some((reply, bookmarks)) = call.accept(&heard) else { return };
     call.say(&heard.event, &reply);
     if matches!(heard.happening, EventKind::CompactionEnded { .. }) && call.config.memory.gotchas {
