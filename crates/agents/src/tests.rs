@@ -245,6 +245,14 @@ fn the_last_words_of_a_turn_are_kept_however_large_the_payload_is() {
 }
 
 #[test]
+fn the_payload_of_an_agent_that_runs_foreign_hooks_was_counted_as_another_agents() {
+    let payload = include_bytes!("../fixtures/foreign/grok-1.0.41/UserPromptSubmit.json");
+    for agent in Agent::ALL {
+        assert_eq!(agent.parse_hook(payload, KEEPING), Ok(None));
+    }
+}
+
+#[test]
 fn event_of_a_newer_agent_is_skipped() {
     for agent in Agent::ALL {
         let payload = br#"{"session_id":"s","hook_event_name":"PreDream","cwd":["not","text"]}"#;

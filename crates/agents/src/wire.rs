@@ -24,6 +24,9 @@ use towline_core::text::{SafeText, TextPolicy, clip, clip_start};
 pub(crate) struct HookPayload<'a> {
     pub session_id: OptText<'a>,
     pub hook_event_name: OptText<'a>,
+    /// Sent by an agent that runs other agents' hooks, and writes each field in two ways.
+    #[serde(rename = "hookEventName")]
+    pub second_event_name: RawValue<'a>,
     pub transcript_path: OptText<'a>,
     pub cwd: OptText<'a>,
     pub new_cwd: OptText<'a>,
@@ -77,7 +80,13 @@ pub(crate) fn parse_hook(
     let hooks = &agent.adapter().hooks;
     let slim = without_bulk(payload);
     let text = payload_text(&slim);
-    let mut wire: HookPayload<'_> = parse(&text)?;
+    let mut wire: HookPayload<'_> = match parse(&text) {
+        Err(PayloadError::NotJson) if names_event_twice(&text) => return Ok(None),
+        parsed => parsed?,
+    };
+    if wire.second_event_name.is_present() {
+        return Ok(None);
+    }
     let prompt = wire.prompt.as_deref();
     let typed = prompt.filter(|_| hooks.is_prompt_searched).map(prompt_end);
     // Before redaction, which leaves nothing to judge by.
@@ -109,6 +118,19 @@ pub(crate) fn parse_hook(
         typed,
         ending: turn_ending(&wire.last_assistant_message, wire.stop_hook_active),
     }))
+}
+
+/// Whether an agent that runs other agents' hooks sent this: it writes each field in two ways.
+fn names_event_twice(text: &str) -> bool {
+    #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
+    struct Names<'a> {
+        #[serde(rename = "hookEventName")]
+        second: RawValue<'a>,
+        #[serde(rename = "hook_event_name")]
+        first: RawValue<'a>,
+    }
+    parse::<Names<'_>>(text).is_ok_and(|names| names.first.is_present() && names.second.is_present())
 }
 
 fn reported_fill(tokens: RawValue<'_>, window: RawValue<'_>) -> Option<ContextUsage> {

@@ -1,5 +1,5 @@
 //! The real Qwen Code with hooks as `tow install` writes them: tracking, inheritance, memory and removal.
-#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests report by panicking")]
 
 mod told;
 
@@ -150,8 +150,12 @@ fn a_killed_client_leaves_an_ended_session() {
     env.wait_states(&["completed"]);
     // The client starts itself a second time; the session runs in the child.
     let own = |process: &Process| process.command.contains("/qwen");
-    let pids: Vec<String> =
-        env.processes().iter().filter(|process| own(process)).map(|process| process.pid.to_string()).collect();
+    let pids: Vec<String> = env
+        .processes()
+        .iter()
+        .filter(|process| own(process))
+        .map(|process| process.pid.to_string())
+        .collect();
     assert!(pids.len() >= 2, "{pids:?}");
     env.command("kill").arg("-9").args(&pids).status().unwrap();
     env.wait_states(&[]);
