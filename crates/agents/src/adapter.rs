@@ -12,7 +12,7 @@ use crate::server::ServerAddress;
 use crate::settings::{EditRefusal, FileFormat, Inspection, Target};
 use crate::skills::Dialect;
 use crate::wire::{HookPayload, ReplySupport};
-use crate::{claude, codex, qwen};
+use crate::{claude, codex, gemini, qwen};
 use std::path::{Path, PathBuf};
 use towline_core::arbiter::{ScreenProbe, TranscriptTail};
 use towline_core::compose::ContextBudget;
@@ -127,6 +127,8 @@ pub(crate) struct Transcripts {
     pub end: fn(&[u8]) -> Option<TranscriptTail>,
     /// Whether the last part of a transcript holds the end of the turn's last message, and its cost.
     pub holds: fn(&[u8], &str) -> bool,
+    /// The answer to the last prompt, for agents whose hooks tell neither the answer nor how the turn ended.
+    pub answer: Option<fn(&[u8]) -> Option<String>>,
     /// Context usage, read from the last part of the transcript; the model is that named at the session's start.
     pub context: fn(&[u8], Option<&str>) -> Option<ReportedContext>,
 }
@@ -160,6 +162,7 @@ impl Agent {
         match self {
             Agent::Claude => &claude::adapter::ADAPTER,
             Agent::Codex => &codex::adapter::ADAPTER,
+            Agent::Gemini => &gemini::adapter::ADAPTER,
             Agent::Qwen => &qwen::adapter::ADAPTER,
         }
     }

@@ -23,6 +23,7 @@ towline_core::named_enum! {
         Claude = "claude",
         Codex = "codex",
         Qwen = "qwen",
+        Gemini = "gemini",
     }
 }
 
@@ -102,7 +103,7 @@ pub struct ProcessContext<'a> {
 }
 
 /// Agents that Towline does not hook into: a command below one of them is not the user's either.
-const OTHER_AGENTS: [&str; 15] = [
+const OTHER_AGENTS: [&str; 14] = [
     "aider",
     "amp",
     "auggie",
@@ -111,7 +112,6 @@ const OTHER_AGENTS: [&str; 15] = [
     "crush",
     "cursor-agent",
     "droid",
-    "gemini",
     "goose",
     "kilocode",
     "kimi",
@@ -120,7 +120,7 @@ const OTHER_AGENTS: [&str; 15] = [
     "roo",
 ];
 
-/// Variables that such agents set for the commands they run.
+/// Variables that such agents set for the commands they run, and one that does not name its session to them.
 const OTHER_VARIABLES: [&str; 4] = ["CURSOR_AGENT", "GEMINI_CLI", "OPENCODE_PID", "QWEN_CODE"];
 
 /// Whether a program of this name is an agent that Towline does not hook into.

@@ -125,6 +125,8 @@ mod tests {
             "sessions/2026/11/14/rollout-2026-11-14T00-28-04-1.jsonl",
             "archived_sessions/rollout-2026-11-13T00-28-04-0.jsonl",
             "sessions/other.jsonl",
+            "tmp/project/chats/session-2026-11-16T17-59-214e8b45.jsonl",
+            "tmp/project/chats/214e8b45-120d-4b18-8ac3-91290ddfa276/generalist-1.jsonl",
         ];
         for file in files {
             let path = folder.path().join(file);
@@ -139,6 +141,7 @@ mod tests {
         };
         assert_eq!(found(Agent::Claude), [files[3], files[0], files[1]]);
         assert_eq!(found(Agent::Codex), [files[6], files[5], files[4]]);
+        assert_eq!(found(Agent::Gemini), [files[8]]);
         assert_eq!(
             Agent::Claude.subagent_transcripts(&folder.path().join(files[0])),
             [folder.path().join(files[1])]

@@ -11,6 +11,7 @@ mod cells;
 pub mod claude;
 pub mod codex;
 mod files;
+pub mod gemini;
 mod json;
 mod plan;
 pub mod plugin;
@@ -138,6 +139,16 @@ impl Agent {
     /// Whether this last part of a transcript holds the end of the turn's last message, and its cost.
     pub fn has_written(self, text: &[u8], words: &str) -> bool {
         (self.adapter().transcript.holds)(text, words)
+    }
+
+    /// Completes the end of a turn from this last part of the transcript, for agents whose hooks do not tell it.
+    pub fn complete_turn_end(self, heard: &mut HookEvent, transcript: &[u8], keeping: TextLimits) {
+        wire::complete_turn_end(self.adapter(), heard, transcript, keeping);
+    }
+
+    /// Whether `complete_turn_end` has something to add.
+    pub fn tells_end_in_transcript(self) -> bool {
+        self.adapter().transcript.answer.is_some()
     }
 
     /// The action of a tool call. `input` is its JSON or plain text, already redacted and possibly broken by that.

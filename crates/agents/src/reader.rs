@@ -4,7 +4,7 @@
 
 use crate::agent::Agent;
 use crate::transcript::{Found, LineError};
-use crate::{claude, codex, qwen};
+use crate::{claude, codex, gemini, qwen};
 use serde::{Deserialize, Serialize};
 
 /// Parser state between two lines of a file. Stored with the read offset; resuming yields the same pieces.
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 pub enum TranscriptReader {
     Claude(claude::transcript::TranscriptState),
     Codex(codex::transcript::RolloutState),
+    Gemini(gemini::transcript::ConversationState),
     Qwen(qwen::transcript::TranscriptState),
 }
 
@@ -30,6 +31,7 @@ impl TranscriptReader {
         match self {
             TranscriptReader::Claude(state) => state.read(text, found),
             TranscriptReader::Codex(state) => state.read(text, found),
+            TranscriptReader::Gemini(state) => state.read(text, found),
             TranscriptReader::Qwen(state) => state.read(text, found),
         }
     }

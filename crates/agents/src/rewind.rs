@@ -45,12 +45,12 @@ pub(crate) fn by_fork(way: &RewindPoint<'_>) -> Vec<String> {
 }
 
 /// Agents that rewind by a list of their own: the number of prompts tells how far.
-pub(crate) fn by_resuming(way: &RewindPoint<'_>) -> Vec<String> {
+pub(crate) fn by_resuming(way: &RewindPoint<'_>, resume: &str) -> Vec<String> {
     if way.prompts == 0 {
-        return vec![format!("nothing was asked since: `qwen --resume {}` is there", way.session)];
+        return vec![format!("nothing was asked since: `{resume} {}` is there", way.session)];
     }
     vec![
-        format!("in the session (or after `qwen --resume {}`), type /rewind", way.session),
+        format!("in the session (or after `{resume} {}`), type /rewind", way.session),
         format!("choose “{}”, {} back from the end", beginning(way.first), times(way.prompts)),
     ]
 }
@@ -85,6 +85,8 @@ mod tests {
         let claude = "in the session (or after `claude --resume s-1`), type /rewind";
         check(Agent::Claude, 1, &[claude, "press Up once: the entry “now paint”", choose]);
         check(Agent::Claude, 3, &[claude, "press Up 3 times: the entry “now paint”", choose]);
+        let gemini = "in the session (or after `gemini --resume s-1`), type /rewind";
+        check(Agent::Gemini, 2, &[gemini, "choose “now paint”, twice back from the end"]);
         let codex = "run `codex fork s-1`: the conversation of now stays as it is";
         let end = "press Enter: the fork ends before that prompt, which stands in the input again";
         check(Agent::Codex, 1, &[codex, "in the fork, press Esc twice, until “now paint” is chosen", end]);

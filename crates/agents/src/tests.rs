@@ -59,9 +59,24 @@ fn every_recorded_payload_of_qwen_code_means_what_a_person_would_say() {
 }
 
 #[test]
+fn every_recorded_payload_of_gemini_cli_means_what_a_person_would_say() {
+    insta::assert_snapshot!(meanings(Agent::Gemini));
+}
+
+/// The agent's name of an event for which most agents use the same.
+fn named(agent: Agent, event: &'static str) -> &'static str {
+    match (agent, event) {
+        (Agent::Gemini, "UserPromptSubmit") => "BeforeAgent",
+        (Agent::Gemini, "PostToolUse") => "AfterTool",
+        (Agent::Gemini, "Stop") => "AfterAgent",
+        (_, _) => event,
+    }
+}
+
+#[test]
 fn a_prompt_that_is_wholly_private_is_known_before_it_is_redacted() {
     let heard = |agent: Agent, prompt: &str| {
-        let payload = submitted(prompt);
+        let payload = submitted(agent, prompt);
         let heard = agent.parse_hook(payload.to_string().as_bytes(), KEEPING).unwrap().unwrap();
         let EventKind::PromptSubmitted { prompt, .. } = heard.happening else { panic!() };
         (heard.is_private, prompt.as_str().to_owned())
@@ -74,6 +89,8 @@ fn a_prompt_that_is_wholly_private_is_known_before_it_is_redacted() {
     }
     let opened = "<ide_opened_file>The user opened a.rs</ide_opened_file>\n<private>a</private>";
     assert!(heard(Agent::Claude, opened).0);
+    let referenced = "<private>see @a.txt</private>\n--- Content from referenced files ---\nhello";
+    assert!(heard(Agent::Gemini, referenced).0);
 }
 
 #[test]
@@ -165,25 +182,38 @@ const QWEN_EVENTS: [&str; 20] = [
     "MessageDisplay",
     "InstructionsLoaded",
 ];
+const GEMINI_EVENTS: [&str; 11] = [
+    "SessionStart",
+    "SessionEnd",
+    "BeforeAgent",
+    "AfterAgent",
+    "BeforeModel",
+    "AfterModel",
+    "BeforeToolSelection",
+    "BeforeTool",
+    "AfterTool",
+    "Notification",
+    "PreCompress",
+];
 
 /// The payload of a prompt, with the fields of every agent.
-fn submitted(prompt: &str) -> serde_json::Value {
-    serde_json::json!({
-        "hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": prompt, "submitted_prompt": prompt,
-    })
+fn submitted(agent: Agent, prompt: &str) -> serde_json::Value {
+    let event = named(agent, "UserPromptSubmit");
+    serde_json::json!({"hook_event_name": event, "session_id": "s", "prompt": prompt, "submitted_prompt": prompt})
 }
 
 /// A payload of this event with every field that any event needs.
 fn full_payload(agent: Agent, event: &str) -> Vec<u8> {
-    let tool = match agent {
-        Agent::Claude => "Agent",
-        Agent::Codex => "spawn_agent",
-        Agent::Qwen => "agent",
+    let (tool, notification) = match agent {
+        Agent::Claude => ("Agent", "permission_prompt"),
+        Agent::Codex => ("spawn_agent", ""),
+        Agent::Qwen => ("agent", "permission_prompt"),
+        Agent::Gemini => ("invoke_agent", "ToolPermission"),
     };
     serde_json::json!({
         "submitted_prompt": "",
         "hook_event_name": event, "session_id": "s", "agent_type": "helper", "agent_id": "a",
-        "notification_type": "permission_prompt", "token_usage": {"total_tokens": 5}, "tool_name": tool,
+        "notification_type": notification, "token_usage": {"total_tokens": 5}, "tool_name": tool,
     })
     .to_string()
     .into_bytes()
@@ -200,11 +230,12 @@ fn exactly_the_events_that_mean_something_are_registered() {
     assert_eq!(modelled(Agent::Claude, &CLAUDE_EVENTS), registered(claude::install::EVENTS));
     assert_eq!(modelled(Agent::Codex, &CODEX_EVENTS), registered(codex::install::EVENTS));
     assert_eq!(modelled(Agent::Qwen, &QWEN_EVENTS), registered(qwen::install::EVENTS));
+    assert_eq!(modelled(Agent::Gemini, &GEMINI_EVENTS), registered(gemini::install::EVENTS));
 }
 
 #[track_caller]
 fn check_own(agent: Agent, prompt: &str, expected: (PromptOrigin, Option<OwnCommand>)) {
-    let payload = submitted(prompt);
+    let payload = submitted(agent, prompt);
     let heard = agent.parse_hook(payload.to_string().as_bytes(), KEEPING).unwrap().unwrap();
     let EventKind::PromptSubmitted { origin, own, .. } = heard.happening else { panic!("no prompt") };
     assert_eq!((origin, own), expected, "{prompt:?}");
@@ -212,7 +243,9 @@ fn check_own(agent: Agent, prompt: &str, expected: (PromptOrigin, Option<OwnComm
 
 #[test]
 fn tl_11_our_commands_are_known_by_each_agents_way_of_typing_them() {
-    for (agent, typed) in [(Agent::Claude, "/tow"), (Agent::Codex, "$tow")] {
+    for (agent, typed) in
+        [(Agent::Claude, "/tow"), (Agent::Codex, "$tow"), (Agent::Gemini, "/tow"), (Agent::Gemini, "$tow")]
+    {
         check_own(agent, typed, (PromptOrigin::Command, Some(OwnCommand::Baton)));
         check_own(agent, &format!(" {typed}\n"), (PromptOrigin::Command, Some(OwnCommand::Baton)));
         check_own(agent, &format!("{typed} fresh"), (PromptOrigin::Command, Some(OwnCommand::Fresh)));
@@ -230,7 +263,7 @@ fn tl_11_our_commands_are_known_by_each_agents_way_of_typing_them() {
 fn the_last_words_of_a_turn_are_kept_however_large_the_payload_is() {
     let long = format!("first {}", "word ".repeat(9000));
     let keeping = |longest_bytes| TextLimits { answer: TextPolicy { longest_bytes, ..SHORT }, ..KEEPING };
-    for agent in Agent::ALL {
+    for agent in Agent::ALL.into_iter().filter(|agent| !agent.tells_end_in_transcript()) {
         let payload = serde_json::json!({
             "hook_event_name": "Stop", "session_id": "s", "last_assistant_message": long, "bulk": "x".repeat(90_000),
         });
@@ -270,9 +303,9 @@ fn a_field_of_an_unexpected_type_counts_as_absent() {
 #[test]
 fn an_event_counts_though_not_all_of_its_payload_is_text() {
     for agent in Agent::ALL {
-        let mut payload =
-            br#"{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_response":""#
-                .to_vec();
+        let event = named(agent, "PostToolUse");
+        let head = r#"{"session_id":"s","tool_name":"Bash","hook_event_name":"#;
+        let mut payload = format!(r#"{head}"{event}","tool_response":""#).into_bytes();
         payload.extend([0xff; 20_000]);
         payload.extend(br#"","last_assistant_message":"half a \ud83d character"}"#);
         assert!(agent.parse_hook(&payload, KEEPING).unwrap().is_some());
@@ -305,13 +338,14 @@ fn an_answer_holds_only_what_its_event_has_room_for() {
     let whole = r#"{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"a\n\nb"},"decision":"block","reason":"r"}"#;
     let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
     for agent in Agent::ALL {
-        let mut said = parsed(&says(agent, "UserPromptSubmit"));
+        let prompt = named(agent, "UserPromptSubmit");
+        let mut said = parsed(&says(agent, prompt));
         // One agent shows no notice with a prompt.
         let notice = said.as_object_mut().unwrap().remove("systemMessage");
         assert!(notice.is_none_or(|notice| notice == "n"));
-        assert_eq!(said, parsed(whole));
+        assert_eq!(said, parsed(&whole.replace("UserPromptSubmit", prompt)));
         assert_eq!(
-            parsed(&says(agent, "Stop")),
+            parsed(&says(agent, named(agent, "Stop"))),
             parsed(r#"{"systemMessage":"n","decision":"block","reason":"r"}"#)
         );
         assert_eq!(says(agent, "SessionEnd"), "");
@@ -359,6 +393,32 @@ fn presence_follows_from_how_the_agent_was_started() {
     assert_eq!(codex("codex exec --json hi"), SessionPresence::Headless);
     assert_eq!(codex("codex app-server --listen unix:// --managed-daemon"), SessionPresence::Terminal);
     assert_eq!(codex("codex app-server"), SessionPresence::Ide);
+    let gemini = |line: &str| {
+        let arguments = || line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        Agent::Gemini.presence(&ProcessContext { variable: &|_| None, arguments: &arguments })
+    };
+    assert_eq!(gemini("node gemini -m gemini-3-pro"), SessionPresence::Terminal);
+    assert_eq!(gemini("node gemini --yolo -p hi"), SessionPresence::Headless);
+    assert_eq!(gemini("node gemini --acp"), SessionPresence::Ide);
+}
+
+#[test]
+fn a_turn_whose_hook_does_not_say_how_it_ended_is_completed_from_its_transcript() {
+    let ended = |tail: &str| {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tails/gemini-0.61.0-{tail}.jsonl"));
+        let mut heard = Agent::Gemini
+            .parse_hook(&recorded(Agent::Gemini)["0.61.0/AfterAgent"], KEEPING)
+            .unwrap()
+            .unwrap();
+        Agent::Gemini.complete_turn_end(&mut heard, &fs::read(file).unwrap(), KEEPING);
+        (format!("{:?}", heard.happening), heard.ending.words)
+    };
+    let answer = r#"TurnEnded { background: None, answer: Some(SafeText("alpha beta")) }"#;
+    assert_eq!(ended("end"), (answer.to_owned(), Some("alpha beta".to_owned())));
+    for tail in ["interrupted-streaming", "interrupted-before-first-byte", "interrupted-dialog"] {
+        assert_eq!(ended(tail), ("Interrupted".to_owned(), None), "{tail}");
+    }
+    assert_eq!(ended("error").0, "TurnFailed { failure: Other, until: None }");
 }
 
 #[test]
@@ -393,5 +453,6 @@ fn a_text_is_typed_if_nothing_else_stands_in_the_line_however_it_is_broken() {
         assert!(!agent.input_holds("/clea", "/clear"));
     }
     assert!(Agent::Claude.input_holds("[Pasted text #3 +4 lines]", "1\n2\n3\n4\n5"));
+    assert!(Agent::Gemini.input_holds("[Pasted Text: 6 lines]", "1\n2\n3\n4\n5\n6"));
     assert!(Agent::Codex.input_holds("[Pasted Content 1200 chars]", &"x".repeat(1200)));
 }

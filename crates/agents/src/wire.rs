@@ -2,14 +2,16 @@
 //!
 //! Names no event: what one means, each agent says itself.
 
+use crate::adapter::Adapter;
 use crate::agent::{Agent, HookEvent, PayloadError, StopDetails, TextLimits};
 use crate::json::{OptText, RawValue};
 use crate::skim::without_bulk;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use towline_core::arbiter::TranscriptEnd;
 use towline_core::continuing::form;
-use towline_core::event::{CompactionTrigger, StartedBy};
+use towline_core::event::{CompactionTrigger, EventKind, StartedBy, TurnFailure};
 use towline_core::id::{SubagentId, TurnId};
 use towline_core::meter::ContextUsage;
 use towline_core::phrases::Phrases;
@@ -46,6 +48,7 @@ pub(crate) struct HookPayload<'a> {
     pub tool_response: RawValue<'a>,
     pub notification_type: OptText<'a>,
     pub message: OptText<'a>,
+    pub details: RawValue<'a>,
     pub trigger: OptText<'a>,
     pub error: OptText<'a>,
     pub is_interrupt: RawValue<'a>,
@@ -185,6 +188,30 @@ fn turn_ending(message: &OptText<'_>, stop_hook_active: RawValue<'_>) -> StopDet
         words: words.filter(|words| !words.is_empty()).map(str::to_owned),
         handoff: handoff.map(|handoff| clip(handoff, 2 * form::LONGEST_BYTES).to_owned()),
     }
+}
+
+pub(crate) fn complete_turn_end(
+    adapter: &Adapter,
+    heard: &mut HookEvent,
+    transcript: &[u8],
+    keeping: TextLimits,
+) {
+    let Some(find_answer) = adapter.transcript.answer else { return };
+    if !matches!(heard.happening, EventKind::TurnEnded { .. }) {
+        return;
+    }
+    let answer = OptText(find_answer(transcript).map(Cow::Owned));
+    let failed = |failure| EventKind::TurnFailed { failure, until: None };
+    heard.happening = match (adapter.transcript.end)(transcript).map(|tail| tail.end) {
+        Some(TranscriptEnd::Interrupted) => EventKind::Interrupted,
+        Some(TranscriptEnd::Failed) => failed(TurnFailure::Other),
+        Some(TranscriptEnd::Limited) => failed(TurnFailure::UsageLimit),
+        Some(TranscriptEnd::Other) | None => {
+            EventKind::TurnEnded { background: None, answer: last_message(&answer, keeping.answer) }
+        }
+    };
+    let was_blocked = heard.ending.was_blocked;
+    heard.ending = StopDetails { was_blocked, ..turn_ending(&answer, RawValue::default()) };
 }
 
 /// The events from which an agent accepts each part of a reply.

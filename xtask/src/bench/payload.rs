@@ -202,7 +202,7 @@ mod tests {
     fn recordings_hold_every_event_that_has_a_bound() {
         let repository = Repository::here().unwrap();
         let recordings = Recordings::load(&repository.root().join("crates/agents/fixtures"));
-        for agent in Agent::ALL {
+        for agent in crate::bench::hooks::BENCHED {
             for event in
                 ["SessionStart", "UserPromptSubmit", "PostToolUse", "PermissionRequest", "Stop", "SessionEnd"]
             {

@@ -51,6 +51,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         reader: || TranscriptReader::Claude(transcript::TranscriptState::default()),
         end: tail::tail,
         holds: tail::holds,
+        answer: None,
         context: context::context,
     },
     screen: Screens {

@@ -57,6 +57,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         reader: || TranscriptReader::Codex(transcript::RolloutState::default()),
         end: tail::tail,
         holds: context::holds_counted,
+        answer: None,
         context: |text, _| context::context(text),
     },
     screen: Screens {

@@ -56,6 +56,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         reader: || TranscriptReader::Qwen(transcript::TranscriptState::default()),
         end: tail::tail,
         holds: tail::holds,
+        answer: None,
         context: |text, _| tail::context(text),
     },
     screen: Screens {
@@ -67,7 +68,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         shows_prompt: None,
     },
     tool_action: tool_action::tool_action,
-    rewind: rewind::by_resuming,
+    rewind: |way| rewind::by_resuming(way, "qwen --resume"),
     repair: None,
     server: None,
     // The client's own status line command gets no path of a transcript, and hooks report the same numbers.

@@ -43,7 +43,10 @@ pub enum EntryOrder {
 pub struct HookEntry {
     event: &'static str,
     invocation: Invocation,
-    timeout_s: u32,
+    /// In the agent's unit.
+    timeout: u32,
+    /// The name under which the agent shows the hook.
+    name: Option<&'static str>,
     pub(super) matcher: Option<&'static str>,
 }
 
@@ -110,8 +113,12 @@ impl Target {
 }
 
 impl HookEntry {
-    pub fn new(event: &'static str, invocation: Invocation, timeout_s: u32) -> Self {
-        Self { event, invocation, timeout_s, matcher: None }
+    pub fn new(event: &'static str, invocation: Invocation, timeout: u32) -> Self {
+        Self { event, invocation, timeout, name: None, matcher: None }
+    }
+
+    pub(crate) fn named(self, name: &'static str) -> Self {
+        Self { name: Some(name), ..self }
     }
 
     /// Restricts the entry to its event's matcher in `matchers`.
@@ -133,7 +140,8 @@ impl HookEntry {
             }
             Invocation::Shell(line) => members.push(("command", Node::Text(line.clone()))),
         }
-        members.push(("timeout", Node::Number(self.timeout_s)));
+        members.extend(self.name.map(|name| ("name", Node::Text(name.to_owned()))));
+        members.push(("timeout", Node::Number(self.timeout)));
         Node::Object(members)
     }
 

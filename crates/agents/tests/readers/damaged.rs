@@ -34,11 +34,14 @@ fn a_line_of_fifty_megabytes_is_one_piece() {
     let codex = format!(
         r#"{{"type":"response_item","payload":{{"type":"function_call_output","id":"a","call_id":"t","output":"{bulk}"}}}}"#
     );
-    for (agent, line) in [(Agent::Claude, claude), (Agent::Codex, codex)] {
+    let gemini = format!(
+        r#"{{"type":"gemini","id":"a","toolCalls":[{{"id":"t","name":"n","result":[{{"text":"{bulk}"}}]}}]}}"#
+    );
+    for (agent, line) in [(Agent::Claude, claude), (Agent::Codex, codex), (Agent::Gemini, gemini)] {
         let mut found = vec![];
         agent.reader().read(line.as_bytes(), &mut found).unwrap();
         assert!(
-            matches!(&found[..], [TranscriptPiece { what: PieceContent::ToolResult { output, .. }, .. }] if output.len() > 40_000_000)
+            matches!(&found[..], [.., TranscriptPiece { what: PieceContent::ToolResult { output, .. }, .. }] if output.len() > 40_000_000)
         );
     }
 }
@@ -50,6 +53,7 @@ fn no_nesting_is_too_deep() {
         r#"{"type":"user","message":{"content":"#,
         r#"{"type":"response_item","payload":{"content":"#,
         r#"{"type":"user","message":{"parts":"#,
+        r#"{"$set":{"messages":"#,
     ];
     assert_eq!(opened.len(), Agent::ALL.len(), "each agent has such a line");
     for (agent, open) in Agent::ALL.into_iter().zip(opened) {

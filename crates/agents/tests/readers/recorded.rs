@@ -113,6 +113,30 @@ fn prompts_of_qwen_code_are_those_that_were_typed() {
 }
 
 #[test]
+fn text_injected_by_gemini_cli_is_not_a_prompt() {
+    let typed = ["see @a.txt now", "second", "!echo from-bang", "third", "thirdl1"];
+    let found = prompts("gemini-0.61.0-referenced", PromptOrigin::Human);
+    assert_eq!(found.len(), typed.len(), "{found:?}");
+    assert!(found.iter().zip(typed).all(|(found, typed)| found.starts_with(typed)), "{found:?}");
+    let headless = prompts("gemini-0.61.0-headless", PromptOrigin::Human);
+    assert!(headless.len() == 1 && headless[0].starts_with("look at @a.txt"), "{headless:?}");
+    assert_eq!(prompts("gemini-0.61.0-hopped", PromptOrigin::Notification), ["HANDOFF go on"]);
+    assert_eq!(prompts("gemini-0.61.0-hopped", PromptOrigin::Command), ["$tow fresh", "/tow"]);
+}
+
+/// After an interruption the client appends its whole history again, under new ids.
+#[test]
+fn a_history_that_is_written_again_counts_once() {
+    let name = "gemini-0.61.0-words";
+    let begins = |prompt: &str| {
+        prompts(name, PromptOrigin::Human).iter().filter(|all| all.starts_with(prompt)).count()
+    };
+    for prompt in ["think ", "read ", "fail ", "perm ", "edit ", "sleep ", "cut ", "early ", "err "] {
+        assert_eq!(begins(prompt), 1, "{prompt}");
+    }
+}
+
+#[test]
 fn the_prompt_of_a_subagent_is_not_the_users() {
     let of_helpers = |name: &&String| name.contains("subagent") || name.ends_with("-mate");
     let all = recorded("transcripts");
@@ -144,6 +168,7 @@ fn costs(agent: Agent, file: &[u8]) -> BTreeSet<String> {
             let counts = entry["usageMetadata"].as_object()?.values().any(|count| count.as_u64() > Some(0));
             counts.then(|| entry["uuid"].as_str().unwrap().to_owned())
         }
+        Agent::Gemini => entry["tokens"].is_object().then(|| entry["id"].as_str().unwrap().to_owned()),
     };
     entries.filter_map(id).collect()
 }

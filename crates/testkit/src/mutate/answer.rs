@@ -16,7 +16,7 @@ struct Room {
     silent: &'static [&'static str],
 }
 
-const ROOMS: [Room; 2] = [
+const ROOMS: [Room; 3] = [
     Room {
         agent: "claude",
         context: &[
@@ -45,6 +45,12 @@ const ROOMS: [Room; 2] = [
         context: &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart"],
         block: &["UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop"],
         silent: &["SessionEnd"],
+    },
+    Room {
+        agent: "gemini",
+        context: &["SessionStart", "BeforeAgent", "AfterTool"],
+        block: &["BeforeAgent", "BeforeTool", "AfterAgent"],
+        silent: &["SessionEnd", "PreCompress"],
     },
 ];
 

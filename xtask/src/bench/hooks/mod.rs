@@ -20,6 +20,8 @@ use super::setup::Setup;
 
 use bounds::Measured;
 use case::{Case, Group};
+#[cfg(test)]
+pub use case::BENCHED;
 
 pub use layout::write as write_layout;
 

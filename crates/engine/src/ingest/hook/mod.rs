@@ -37,6 +37,7 @@ use towline_core::seat::SeatLocation;
 use towline_core::text::clip;
 use towline_store::{marks, warned};
 use towline_terminal::process::Process;
+use towline_terminal::tail::last_bytes;
 
 /// If 1, a cleared session inherits only from the one that its seat names.
 const NO_FALLBACK: &str = "TOWLINE_NO_AUTO_INHERIT";
@@ -48,6 +49,9 @@ const ROOM_FOR_MORE: usize = 8 << 20;
 
 /// When the hook of a prompt ends: below the 5 s after which the agents go on without it.
 const CONTEXT_MS: u64 = 4000;
+
+/// The part of a transcript in which the end of a turn is looked for: the longest handoff and more.
+const TRANSCRIPT_END: u64 = 64 * 1024;
 
 const LATE: &str = "towline: there was no time to look for work to carry over. Your next prompt carries it.";
 
@@ -117,6 +121,7 @@ fn answer(agent: Option<&OsStr>, source: PayloadSource) {
     if heard.folder.as_deref().is_some_and(|folder| privacy::is_excluded(&call.config, folder)) {
         return;
     }
+    call.complete_turn_end(&mut heard);
     call.know_marker(&mut heard.happening);
     private_turn::hide(&call, &mut heard);
     if let (Some(mistake), EventKind::SessionStarted { .. }) = (mistake, &heard.happening) {
@@ -179,6 +184,16 @@ impl HookCall {
             *own = None;
         }
         true
+    }
+
+    /// Some agents tell only in their transcript how a turn ended, before they call the hook.
+    fn complete_turn_end(&self, heard: &mut HookEvent) {
+        let is_end = matches!(heard.happening, EventKind::TurnEnded { .. });
+        if let Some(path) = heard.transcript.as_deref().filter(|_| is_end && self.agent.tells_end_in_transcript())
+            && let Ok((end, _)) = last_bytes(Path::new(path), TRANSCRIPT_END)
+        {
+            self.agent.complete_turn_end(heard, &end, self.config.text_limits());
+        }
     }
 
     fn say(&self, event: &str, reply: &Reply) {

@@ -1,4 +1,4 @@
-//! Providers with OpenAI's chat completions API: OpenAI, OpenRouter, Gemini, Ollama, vLLM and others.
+//! Providers with OpenAI's chat completions API: OpenAI, OpenRouter, Mistral, Ollama, vLLM and others.
 //!
 //! An endpoint that rejects the schema is asked once more without it, since the prompt says the same.
 
