@@ -57,6 +57,31 @@ impl Client {
         is_idle: |screen| screen.contains("Type your message") && !screen.contains("esc to cancel"),
     };
 
+    /// Gemini CLI, which asks before it runs a command. By default it would ask the model which model to use.
+    pub const GEMINI: Self = Self {
+        name: "gemini",
+        program: || {
+            let mut words = under_node("gemini");
+            words.extend(["-m", "gemini-3.8-flash"].map(PathBuf::from));
+            words
+        },
+        headless: &["-p"],
+        variables: |model| {
+            let quiet = [("NO_UPDATE_NOTIFIER", "1".to_owned()), ("GEMINI_API_KEY", "key".to_owned())];
+            quiet.into_iter().chain([("GOOGLE_GEMINI_BASE_URL", model.url())]).collect()
+        },
+        seed: |env, _| {
+            let settings = json!({
+                "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
+                "privacy": {"usageStatisticsEnabled": false},
+                "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+                "ui": {"hideTips": true},
+            });
+            write(env.home().join(".gemini/settings.json"), &settings);
+        },
+        is_idle: |screen| screen.contains("Type your message") && !screen.contains("esc to cancel"),
+    };
+
     /// Grok Build, which also runs the hooks of another agent.
     pub const GROK: Self = Self {
         name: "grok",

@@ -1,9 +1,10 @@
-//! A scripted model on loopback: Messages API, Responses API and chat completions, with a request log.
+//! A scripted model on loopback: Messages API, Responses API, chat completions and Gemini's API, with a request log.
 //!
 //! Keeps no conversation: every request carries all of it, so an answer depends on request and script only.
 
 mod chat;
 mod gate;
+mod gemini;
 mod http;
 mod messages;
 mod request;

@@ -15,6 +15,8 @@ pub enum Api {
     Responses,
     /// `POST /v1/chat/completions`.
     Chat,
+    /// `POST /v1beta/models/MODEL:streamGenerateContent` and `:generateContent`.
+    Gemini,
     /// Any other request, such as a HEAD probe.
     Other,
 }
@@ -76,7 +78,7 @@ impl Request {
 
     /// The number of messages or items in the body that contain `needle`.
     pub fn count(&self, needle: &str) -> usize {
-        let list = ["messages", "input"].iter().find_map(|name| self.body[*name].as_array());
+        let list = ["messages", "input", "contents"].iter().find_map(|name| self.body[*name].as_array());
         let holds = |item: &&Value| any_string(item, &|text| text.contains(needle));
         list.map_or(0, |items| items.iter().filter(holds).count())
     }

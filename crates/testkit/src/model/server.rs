@@ -15,7 +15,7 @@ use super::gate::{Gate, Position};
 use super::http::{self, Received};
 use super::request::{Api, Kind, Request, Turn};
 use super::script::{Fault, Step};
-use super::{Shared, chat, messages, responses};
+use super::{Shared, chat, gemini, messages, responses};
 
 /// Timeout for connections on which no request arrives.
 const SILENCE: Duration = Duration::from_secs(20);
@@ -88,18 +88,21 @@ fn read(received: Received) -> Request {
         ("POST", "/v1/messages" | "/v1/messages/count_tokens") => Api::Messages,
         ("POST", "/v1/responses") => Api::Responses,
         ("POST", "/v1/chat/completions") => Api::Chat,
+        ("POST", path) if gemini::is_called(path) => Api::Gemini,
         (_, _) => Api::Other,
     };
     let turn = match api {
         Api::Messages => messages::newest_turn(&body),
         Api::Responses => responses::newest_turn(&body),
         Api::Chat => chat::newest_turn(&body),
+        Api::Gemini => gemini::newest_turn(&body),
         Api::Other => Turn::default(),
     };
     let kind = match api {
         Api::Messages => messages::kind(&received, &body, &turn.prompt),
         Api::Responses => responses::kind(&body),
         Api::Chat => chat::kind(&body, &turn.prompt),
+        Api::Gemini => gemini::kind(&received.target, &body),
         Api::Other => Kind::Other,
     };
     Request {
@@ -132,9 +135,10 @@ fn answer(stream: &TcpStream, request: &Request, step: &Step) -> io::Result<()> 
     let reply = match request.api {
         Api::Messages => messages::reply(&request.body, step),
         Api::Chat => chat::reply(&request.body, step),
+        Api::Gemini => gemini::reply(step),
         Api::Responses | Api::Other => responses::reply(&request.body, step),
     };
-    if request.body["stream"] == json!(true) {
+    if request.body["stream"] == json!(true) || gemini::is_streamed(&request.line) {
         return send_events(stream, request.api, &reply, step);
     }
     pass(step.after_first_chunk.as_ref())?;
@@ -145,8 +149,8 @@ fn send_events(stream: &TcpStream, api: Api, reply: &Reply, step: &Step) -> io::
     http::start_events(stream, &step.headers)?;
     let first_chunk = reply.events.iter().position(|(name, _)| name.ends_with("delta"));
     for (index, (name, data)) in reply.events.iter().enumerate() {
-        // The events of chat completions have no names.
-        http::send_event(stream, (api != Api::Chat).then_some(*name), &data.to_string())?;
+        let has_name = !matches!(api, Api::Chat | Api::Gemini);
+        http::send_event(stream, has_name.then_some(*name), &data.to_string())?;
         if Some(index) == first_chunk {
             pass(step.after_first_chunk.as_ref())?;
         }
