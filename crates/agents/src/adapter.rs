@@ -149,6 +149,8 @@ pub(crate) struct Screens {
     /// The contents of the input line, given the column and line of the terminal's cursor if known.
     pub input_line: fn(&str, Option<(usize, usize)>) -> InputLine,
     pub is_cursor_at_end: fn(&str, usize, usize) -> bool,
+    /// How long the client takes Enter for a part of the paste before it, in milliseconds.
+    pub paste_lasts_ms: u64,
     /// Whether the input line shows a long text in another form.
     pub is_folded: fn(&str, &str) -> bool,
     /// The session that the screen shows, for agents that report it nowhere else.

@@ -41,6 +41,7 @@ pub use wanted::{BEFORE_TOOL, PendingFiles};
 
 use settings::{DataVariable, EditRefusal, Inspection, McpServerEntry, OwnedFile, Target, absolute_command};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use towline_core::arbiter::{ScreenProbe, TranscriptTail};
 use towline_core::deed::ToolAction;
 use towline_core::event::SessionPresence;
@@ -169,6 +170,11 @@ impl Agent {
     /// Whether the cursor is where the text in the agent's input line ends.
     pub fn is_cursor_at_end(self, screen_with_sequences: &str, column: usize, line: usize) -> bool {
         (self.adapter().screen.is_cursor_at_end)(screen_with_sequences, column, line)
+    }
+
+    /// How long to wait between a paste and Enter, so that Enter is not taken for a part of the paste.
+    pub fn paste_lasts(self) -> Duration {
+        Duration::from_millis(self.adapter().screen.paste_lasts_ms)
     }
 
     /// The session that the agent's screen shows, for agents that report it nowhere else.

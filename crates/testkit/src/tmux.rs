@@ -17,6 +17,9 @@ const UNDER_A_SHELL: &str = r#"set -m; "$@"; echo "[ended with $?]"; exec sh"#;
 /// About half a second: enough for a client to draw the effect of a key.
 const PROBES_PER_PRESS: usize = 20;
 
+/// About a quarter of a second.
+const PROBES_PER_PASTE: usize = 7;
+
 /// A tmux server with its own socket. Clones share it; it ends with the last clone and pane.
 #[derive(Debug, Clone)]
 pub struct Tmux {
@@ -167,6 +170,20 @@ impl Pane {
         let before = shown(&self.screen(), text);
         self.paste(text);
         self.wait_screen_for(text, |screen| shown(screen, text) > before);
+        self.keys(&["Enter"]);
+    }
+
+    /// Like `say`, for a client that takes Enter right behind a paste for a part of it.
+    #[track_caller]
+    pub fn say_after_paste(&self, text: &str) {
+        let before = shown(&self.screen(), text);
+        self.paste(text);
+        let mut probes = 0;
+        self.wait_screen_for(text, |screen| shown(screen, text) > before);
+        wait::until("the end of the paste", wait::PATIENCE, || {
+            probes += 1;
+            (probes > PROBES_PER_PASTE).then_some(())
+        });
         self.keys(&["Enter"]);
     }
 

@@ -58,6 +58,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         state: screen::screen,
         input_line: input::input_line,
         is_cursor_at_end: input::is_cursor_at_end,
+        paste_lasts_ms: 0,
         is_folded: input::is_folded,
         shown_session: None,
         shows_prompt: None,

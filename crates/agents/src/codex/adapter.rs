@@ -64,6 +64,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         state: screen::screen,
         input_line: |screen, _| input::input_line(screen),
         is_cursor_at_end: input::is_cursor_at_end,
+        paste_lasts_ms: 0,
         is_folded: input::is_folded,
         shown_session: Some(input::shown),
         shows_prompt: Some(super::shows_prompt),

@@ -65,6 +65,8 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         state: screen::screen,
         input_line: |screen, _| input::input_line(screen),
         is_cursor_at_end: |screen, _, _| input::is_cursor_at_end(screen),
+        // 40 ms by its own clock, which a loaded machine holds up.
+        paste_lasts_ms: 300,
         is_folded: input::is_folded,
         shown_session: None,
         shows_prompt: None,

@@ -63,6 +63,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         state: screen::screen,
         input_line: screen::input_line,
         is_cursor_at_end: screen::is_cursor_at_end,
+        paste_lasts_ms: 0,
         is_folded: |_, _| false,
         shown_session: None,
         shows_prompt: None,

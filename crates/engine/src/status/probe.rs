@@ -121,12 +121,14 @@ fn guessed(session: &Session) -> Option<(ContextUsage, Timestamp)> {
     Some((ContextUsage::guessed(bytes), written_at(path)?))
 }
 
-/// Compares the start time too, because process ids are reused.
+/// Compares the start time too, because process ids are reused. Some agents outlive their terminal: without it, nobody
+/// is in front of them any more.
 pub fn process(place: &SeatLocation) -> ProcessProbe {
     let can_look = place.started > 0 && Path::new("/proc/self/stat").exists();
+    let is_shown = |process: &Process| place.kind == SeatKind::Ide || process.has_terminal();
     match Process::read(place.pid) {
         _ if !can_look => ProcessProbe::Unknown,
-        Some(process) if process.started == place.started => ProcessProbe::Alive,
+        Some(process) if process.started == place.started && is_shown(&process) => ProcessProbe::Alive,
         Some(_) | None => ProcessProbe::Gone,
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Decides nothing: it looks, types and presses on request.
 
+use super::patience::nap;
 use towline_agents::Agent;
 use towline_core::seat::{SeatKind, SeatLocation};
 use towline_core::typing::{InputLine, PaneObservation, ShownSession, TerminalAbilities};
@@ -96,7 +97,9 @@ impl Hands for Driven {
     }
 
     fn type_in(&self, text: &str) -> Result<(), NotDone> {
-        Ok(self.driver.type_in(text)?)
+        self.driver.type_in(text)?;
+        nap(self.agent.paste_lasts());
+        Ok(())
     }
 
     fn counts_own_keys(&self) -> bool {

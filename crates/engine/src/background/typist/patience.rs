@@ -31,6 +31,6 @@ impl Patience {
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 #[expect(clippy::disallowed_methods, reason = "screens cannot be waited for, only looked at again")]
-fn nap(pause: Duration) {
+pub(super) fn nap(pause: Duration) {
     std::thread::sleep(pause);
 }
