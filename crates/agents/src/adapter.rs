@@ -25,12 +25,15 @@ use towline_core::typing::{InputLine, SessionStartReport, ShownSession};
 pub(crate) type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 type RepairTranscript = fn(&[u8], RepairOptions<'_>) -> Result<Repair, Unrepairable>;
+type ReadAnswer = fn(&[u8]) -> Option<String>;
 type ParseStatusLine = fn(&[u8]) -> Option<StatusLineInput>;
 
 /// One agent.
 pub(crate) struct Adapter {
     /// The product name shown to users.
     pub title: &'static str,
+    /// The versions of the real program that the end-to-end tests drive.
+    pub proven: &'static str,
     /// The variable that moves the agent's settings folder, and the folder below the home without it.
     pub folder: (&'static str, &'static str),
     /// The command that resumes a session, without the session's id.
@@ -128,7 +131,7 @@ pub(crate) struct Transcripts {
     /// Whether the last part of a transcript holds the end of the turn's last message, and its cost.
     pub holds: fn(&[u8], &str) -> bool,
     /// The answer to the last prompt, for agents whose hooks tell neither the answer nor how the turn ended.
-    pub answer: Option<fn(&[u8]) -> Option<String>>,
+    pub answer: Option<ReadAnswer>,
     /// Context usage, read from the last part of the transcript; the model is that named at the session's start.
     pub context: fn(&[u8], Option<&str>) -> Option<ReportedContext>,
 }
@@ -141,6 +144,8 @@ pub(crate) enum SubagentFiles {
     Beside,
     /// In `subagents/SESSION`, beside the folder of the session's file.
     InSiblingFolder,
+    /// In files that do not name their session: they are not read.
+    Unread,
 }
 
 /// The meaning of the agent's screen.

@@ -42,7 +42,7 @@ impl Agent {
                 found.sort();
                 found
             }
-            SubagentFiles::Beside => vec![],
+            SubagentFiles::Beside | SubagentFiles::Unread => vec![],
             SubagentFiles::InSiblingFolder => {
                 let session = transcript.file_stem().unwrap_or_default();
                 let project = transcript.parent().and_then(Path::parent).unwrap_or(Path::new(""));
@@ -76,6 +76,7 @@ impl Agent {
                 all.retain(is_of);
                 all
             }
+            SubagentFiles::Unread => vec![],
             SubagentFiles::InSiblingFolder => {
                 let file = |folder: &Path| folder.join(SESSIONS).join(format!("{session}.jsonl"));
                 above(&[SUBAGENTS]).map(file).into_iter().collect()

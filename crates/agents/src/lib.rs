@@ -13,6 +13,7 @@ pub mod codex;
 mod files;
 pub mod gemini;
 mod json;
+mod matrix;
 mod plan;
 pub mod plugin;
 pub mod qwen;
@@ -34,6 +35,7 @@ pub use agent::{
 };
 pub use claude::{host, repair};
 pub use codex::{history, server};
+pub use matrix::matrix;
 pub use reader::TranscriptReader;
 pub use rewind::RewindPoint;
 pub use transcript::LineError;

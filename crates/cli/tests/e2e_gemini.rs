@@ -184,7 +184,8 @@ fn a_memory_is_given_and_found_by_its_tool() {
     let first = model.wait_prompt("look it up");
     assert!(first.holds("The keel leaks at frame seven"), "{:#}", first.body["contents"]);
     let asked = model.wait_request("the tool's answer", |request| request.step == 1);
-    let answer = asked.body["contents"].as_array().unwrap().last().unwrap()["parts"][0]["functionResponse"].to_string();
+    let answer = asked.body["contents"].as_array().unwrap().last().unwrap()["parts"][0]["functionResponse"]
+        .to_string();
     assert!(answer.contains("The keel leaks at frame seven"), "{answer}");
 }
 
@@ -198,8 +199,12 @@ fn a_killed_client_and_a_closed_pane_leave_ended_sessions() {
     say(&pane, "hello");
     env.wait_states(&["completed"]);
     let own = |process: &Process| process.command.contains("/gemini");
-    let pids: Vec<String> =
-        env.processes().iter().filter(|process| own(process)).map(|process| process.pid.to_string()).collect();
+    let pids: Vec<String> = env
+        .processes()
+        .iter()
+        .filter(|process| own(process))
+        .map(|process| process.pid.to_string())
+        .collect();
     assert!(pids.len() >= 2, "{pids:?}");
     env.command("kill").arg("-9").args(&pids).status().unwrap();
     env.wait_states(&[]);
@@ -220,9 +225,7 @@ fn settings_are_as_before_once_it_is_uninstalled() {
     let before = fs::read(&file).unwrap();
     env.tow(&["install", "--agent", "gemini"]).ok().prints("Gemini CLI");
     assert_ne!(fs::read(&file).unwrap(), before);
-    env.tow(&["doctor"])
-        .prints("gemini hooks     7 events registered")
-        .prints("gemini mcp       registered");
+    env.tow(&["doctor"]).prints("gemini hooks     7 events registered").prints("gemini mcp       registered");
     env.tow(&["uninstall", "--agent", "gemini"]).ok();
     assert_eq!(fs::read(&file).unwrap(), before);
     assert!(!env.home().join(".gemini/skills").exists());

@@ -13,6 +13,7 @@ use towline_core::typing::SessionStartReport;
 
 pub(crate) const ADAPTER: Adapter = Adapter {
     title: "Claude Code",
+    proven: "2.1.197, 2.1.325",
     folder: ("CLAUDE_CONFIG_DIR", ".claude"),
     resume: "claude --resume",
     clear: "/clear",

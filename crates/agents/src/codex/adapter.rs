@@ -15,6 +15,7 @@ use towline_core::typing::SessionStartReport;
 
 pub(crate) const ADAPTER: Adapter = Adapter {
     title: "Codex",
+    proven: "0.166.0",
     folder: ("CODEX_HOME", ".codex"),
     resume: "codex resume",
     clear: "/clear",

@@ -16,6 +16,7 @@ const RESUME: &str = "gemini --resume";
 
 pub(crate) const ADAPTER: Adapter = Adapter {
     title: "Gemini CLI",
+    proven: "0.61.0",
     folder: ("", ".gemini"),
     resume: RESUME,
     clear: "/clear",
@@ -53,8 +54,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     transcript: Transcripts {
         places: &["tmp"],
         is_named: |name| name.starts_with("session-"),
-        // Subagents write files of their own that do not name their session: they are not read.
-        subagents: SubagentFiles::Below,
+        subagents: SubagentFiles::Unread,
         reader: || TranscriptReader::Gemini(transcript::ConversationState::default()),
         end: tail::tail,
         holds: tail::holds,

@@ -14,6 +14,7 @@ use towline_core::typing::SessionStartReport;
 
 pub(crate) const ADAPTER: Adapter = Adapter {
     title: "Qwen Code",
+    proven: "0.24.4",
     folder: ("QWEN_HOME", ".qwen"),
     resume: "qwen --resume",
     clear: "/clear",

@@ -19,9 +19,9 @@ use super::report::Report;
 use super::setup::Setup;
 
 use bounds::Measured;
-use case::{Case, Group};
 #[cfg(test)]
 pub use case::BENCHED;
+use case::{Case, Group};
 
 pub use layout::write as write_layout;
 

@@ -189,7 +189,8 @@ impl HookCall {
     /// Some agents tell only in their transcript how a turn ended, before they call the hook.
     fn complete_turn_end(&self, heard: &mut HookEvent) {
         let is_end = matches!(heard.happening, EventKind::TurnEnded { .. });
-        if let Some(path) = heard.transcript.as_deref().filter(|_| is_end && self.agent.tells_end_in_transcript())
+        if let Some(path) =
+            heard.transcript.as_deref().filter(|_| is_end && self.agent.tells_end_in_transcript())
             && let Ok((end, _)) = last_bytes(Path::new(path), TRANSCRIPT_END)
         {
             self.agent.complete_turn_end(heard, &end, self.config.text_limits());

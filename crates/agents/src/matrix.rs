@@ -1,0 +1,83 @@
+//! The capabilities of each agent as a table for the documentation, from the table of adapters.
+//!
+//! States only what an adapter declares: nothing is added by hand.
+
+use crate::adapter::{Adapter, SubagentFiles};
+use crate::agent::Agent;
+use std::fmt::Write;
+use towline_core::typing::SessionStartReport;
+
+/// A capability, and what an agent's entry says about it; empty if the agent lacks it.
+type Row = (&'static str, fn(&Adapter) -> String);
+
+const ROWS: [Row; 14] = [
+    ("proven with the real program", |it| it.proven.to_owned()),
+    ("start of a session is reported", |it| match it.starts {
+        SessionStartReport::AtOnce => "at once".to_owned(),
+        SessionStartReport::WithFirstPrompt => "with the first prompt".to_owned(),
+    }),
+    ("context with a prompt", |it| {
+        yes(has_any(it, PROMPTS, |support, event| support.context.contains(event)))
+    }),
+    ("notices to the user", |it| {
+        let shows = has_any(it, PROMPTS, |support, event| support.notices.contains(event));
+        let at_end = has_any(it, STOPS, |support, event| support.notices.contains(event));
+        let shown = if at_end { "at the end of a turn" } else { "" };
+        if shows { "yes" } else { shown }.to_owned()
+    }),
+    ("a stop can be held back", |it| yes(has_any(it, STOPS, |support, event| support.block.contains(event)))),
+    ("capture of turns, tools and usage", |_| "yes".to_owned()),
+    ("capture of subagents", |it| match it.transcript.subagents {
+        SubagentFiles::Below | SubagentFiles::Beside | SubagentFiles::InSiblingFolder => "yes".to_owned(),
+        SubagentFiles::Unread => String::new(),
+    }),
+    ("new session and continuation", |it| format!("by typing `{}`", it.clear)),
+    ("MCP server, skills", |_| "yes".to_owned()),
+    ("plugin", |it| yes(it.install.enabled_plugin.is_some())),
+    ("status line", |it| yes(it.status_line.is_some())),
+    ("model for memories (`distil.provider`)", |it| yes(it.ask.is_some())),
+    ("repair of a broken session", |it| yes(it.repair.is_some())),
+    ("resume", |it| format!("`{} ID`", it.resume)),
+];
+
+/// The events in which agents report a prompt and the end of a turn.
+const PROMPTS: &[&str] = &["UserPromptSubmit", "BeforeAgent", "userPromptSubmitted"];
+const STOPS: &[&str] = &["Stop", "AfterAgent", "agentStop"];
+
+fn has_any(it: &Adapter, events: &[&str], accepts: fn(&crate::wire::ReplySupport, &str) -> bool) -> bool {
+    events.iter().any(|event| accepts(&it.hooks.replies, event))
+}
+
+fn yes(is_so: bool) -> String {
+    if is_so { "yes" } else { "" }.to_owned()
+}
+
+/// The table in Markdown. A capability that an agent lacks is a dash.
+pub fn matrix() -> String {
+    let titles = Agent::ALL.map(|agent| agent.adapter().title);
+    let mut table = format!("| | {} |\n|---|{}\n", titles.join(" | "), "---|".repeat(titles.len()));
+    for (name, of) in ROWS {
+        let cells = Agent::ALL.map(|agent| of(agent.adapter()));
+        let cells = cells.map(|cell| if cell.is_empty() { "–".to_owned() } else { cell });
+        let _ = writeln!(table, "| {name} | {} |", cells.join(" | "));
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a variable of the person who runs the test")]
+    fn the_table_in_the_docs_is_the_present_one() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        let (start, end) = (page.find("| | ").unwrap(), page.find("\n\n## How each").unwrap() + 1);
+        if page[start..end] != matrix() && std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, format!("{}{}{}", &page[..start], matrix(), &page[end..])).unwrap();
+            return;
+        }
+        assert_eq!(&page[start..end], matrix(), "UPDATE_DOCS=1 writes the present one");
+    }
+}
