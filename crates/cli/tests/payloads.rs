@@ -84,14 +84,15 @@ fn every_recorded_payload_is_taken_and_answered_rightly_or_not_at_all() {
     assert!(faults.iter().all(|fault| is_expected(fault.kind)), "{faults:?}");
 }
 
-/// Whether the event is to be found in the store: it is modelled, and is not the end of a session that nobody met.
+/// Whether the event is to be found in the store: it is modelled, and is not the end or a subagent of a session that nobody
+/// met.
 fn is_kept(agent: &str, payload: &[u8], met: &mut BTreeSet<SessionKey>) -> bool {
     let agent = Agent::from_name(agent).expect("the agent is known");
     let Some(heard) = agent.parse_hook(payload, KEEPING).expect("a recorded payload is understood") else {
         return false;
     };
-    let leaves = matches!(heard.happening, EventKind::SessionEnded { .. });
-    (!leaves && met.insert(heard.session.clone())) || met.contains(&heard.session)
+    let is_late = matches!(heard.happening, EventKind::SessionEnded { .. }) || heard.subagent.is_some();
+    (!is_late && met.insert(heard.session.clone())) || met.contains(&heard.session)
 }
 
 /// How many events agents told of; where a session sits is our own finding, and so is that a bookmark was due.

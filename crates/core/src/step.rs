@@ -116,11 +116,13 @@ fn is_in_both(session: &Session, former: &Seat, event: &Event) -> bool {
     former.current.as_ref() == Some(&session.key) && place.is_some_and(|place| place.pid != former.place.pid)
 }
 
-/// Any event of the agent creates its session, except its end: a session only seen ending is not recorded. So does what
-/// the user wrote about a session whose own events have left the journal.
+/// Any event of the agent creates its session, except its end and those of subagents: a session only seen ending is not
+/// recorded, and a subagent's own subagent may name it as its session. So does what the user wrote about a session whose own
+/// events have left the journal.
 fn new_session(event: &Event) -> Option<Session> {
     let is_ending = matches!(event.happening, EventKind::SessionEnded { .. });
-    if is_ending || !(event.happening.is_agent_activity() || is_rewritten(event)) {
+    if is_ending || event.subagent.is_some() || !(event.happening.is_agent_activity() || is_rewritten(event))
+    {
         return None;
     }
     let started_by =
@@ -201,6 +203,9 @@ fn take_seat(session: &mut Session, stored: Option<Seat>, event: &Event) -> Opti
     let mut seat = stored.unwrap_or_else(new);
     if session.seat.is_none() && session.previous.is_none() {
         session.previous = seat.current.take().filter(|sitting| *sitting != session.key);
+        if session.started_by == StartedBy::Unknown && session.inheriting != InheritState::Nothing {
+            session.started_by = start_seen(session, &seat.place, place);
+        }
     }
     session.seat = Some(place.key.clone());
     let proof = seat.place.proof.max(place.proof);
@@ -208,6 +213,14 @@ fn take_seat(session: &mut Session, stored: Option<Seat>, event: &Event) -> Opti
     seat.last_seen = event.at;
     seat.current = Some(session.key.clone());
     Some(seat)
+}
+
+/// Why a session started whose agent does not tell a new process from a clear: the process of the session before it in the
+/// seat has begun another one.
+fn start_seen(session: &Session, before: &SeatLocation, now: &SeatLocation) -> StartedBy {
+    let is_same_agent = session.previous.as_ref().is_some_and(|previous| previous.agent == session.key.agent);
+    let is_same_process = (before.pid, before.started) == (now.pid, now.started);
+    if is_same_agent && is_same_process { StartedBy::Clear } else { StartedBy::Startup }
 }
 
 /// Frees the former seat of a session that moved, unless another session has taken it.
@@ -305,7 +318,8 @@ fn session_started(
     if by == StartedBy::Compact {
         return None;
     }
-    if matches!(by, StartedBy::Startup | StartedBy::Clear) && session.prompted_at.is_none() {
+    let is_new = matches!(by, StartedBy::Startup | StartedBy::Clear | StartedBy::Unknown);
+    if is_new && session.prompted_at.is_none() {
         session.inheriting = InheritState::Undecided;
         session.wishes = wishes;
     }

@@ -41,10 +41,13 @@ pub enum HandoffFlaw {
     Undecided,
 }
 
+/// The start of every request to the agent.
+pub const REQUEST: &str = "[towline] ";
+
 /// The request to the agent, given as the reason why its turn is blocked from ending.
 pub fn request(id: &str, percent: u8) -> String {
     format!(
-        "[towline] The context is {percent} % full. The work goes on in a fresh session that knows only what you hand over. \
+        "{REQUEST}The context is {percent} % full. The work goes on in a fresh session that knows only what you hand over. \
          Do not start anything new. Answer with a handoff in exactly this form and nothing else:\n\n\
          <handoff id=\"{id}\">\ncontinue: true\n## Task\nwhat was asked for, in full\n## Completed\nwhat is done, with file names\n\
          ## Remaining\nwhat is left, in order, with the very next step first\n## Key Context\ndecisions, commands, paths, pitfalls\n\

@@ -25,7 +25,7 @@ stored_enum! {
         Clear = "clear",
         Compact = "compact",
         Fork = "fork",
-        /// The start was not observed, or a newer agent reports a source that this version does not know.
+        /// The start was not observed, or the agent does not tell why: then the seat tells a clear from a startup.
         Unknown = "unknown",
     }
 }

@@ -462,9 +462,10 @@ fn tl_16_the_first_thing_that_is_asked_decides_and_nothing_before_it() {
 
 #[test]
 fn only_a_session_that_starts_afresh_has_something_to_decide() {
-    for by in [StartedBy::Resume, StartedBy::Compact, StartedBy::Fork, StartedBy::Unknown] {
+    for by in [StartedBy::Resume, StartedBy::Compact, StartedBy::Fork] {
         assert_eq!(started("a:1", by, START).inheriting, InheritState::Nothing);
     }
+    assert_eq!(started("a:1", StartedBy::Unknown, START).inheriting, InheritState::Undecided);
     let worked = predecessor("a:before");
     let again = EventKind::SessionStarted { by: StartedBy::Startup, wishes: InheritSettings::default() };
     let again = happens(Some(worked), "a:before", START, again);

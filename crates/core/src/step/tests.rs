@@ -186,6 +186,35 @@ fn background_tasks_keep_a_session_working_after_its_turn() {
     assert_eq!(world.feed("a:1", STOP).state, SessionState::Completed);
 }
 
+/// Some agents report a launch and a clear alike.
+#[test]
+fn a_start_of_unknown_cause_is_a_clear_in_the_process_of_the_session_before() {
+    let unknown = || EventKind::SessionStarted { by: StartedBy::Unknown, wishes: InheritSettings::default() };
+    let mut world = World::default();
+    let begin = |world: &mut World, session: &str, pid: u32| {
+        world.feed(session, unknown());
+        let mut found = at_pane(event(session, EventKind::SeatFound), "%1", SessionPresence::Terminal);
+        found.scene.as_mut().unwrap().place.as_mut().unwrap().pid = pid;
+        world.feed_event(found).clone()
+    };
+    assert_eq!(begin(&mut world, "a:1", 7).started_by, StartedBy::Startup);
+    let second = begin(&mut world, "a:2", 7);
+    assert_eq!((second.started_by, second.inheriting), (StartedBy::Clear, InheritState::Undecided));
+    assert_eq!(begin(&mut world, "a:3", 8).started_by, StartedBy::Startup, "another process");
+    assert_eq!(begin(&mut world, "b:4", 8).started_by, StartedBy::Startup, "another agent");
+    let seen_late = world.feed("a:5", prompt("on")).clone();
+    assert_eq!((seen_late.started_by, seen_late.inheriting), (StartedBy::Unknown, InheritState::Nothing));
+}
+
+/// A subagent's own subagent may carry the first one's id in place of the session's.
+#[test]
+fn a_subagent_of_an_unknown_session_becomes_no_session() {
+    for happening in [EventKind::SubagentStarted, tool(ToolOutcome::Done), prompt("child")] {
+        let event = in_subagent(event("a:1", happening));
+        assert_eq!(step(StepInput::default(), &event), StepOutput::default());
+    }
+}
+
 #[test]
 fn a_subagent_keeps_its_session_working_until_it_stops() {
     let mut world = World::default();

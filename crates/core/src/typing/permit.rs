@@ -218,13 +218,20 @@ fn is_confirmed_late(before: &Intent, moment: &TypingContext<'_>) -> bool {
     moment.starts == SessionStartReport::WithFirstPrompt && before.wish.purpose == IntentPurpose::Clear
 }
 
+/// Whether a clear was typed that only the next prompt confirms. Some agents report the end of the session that it cleared.
+fn is_cleared(moment: &TypingContext<'_>) -> bool {
+    moment
+        .before
+        .is_some_and(|before| before.stage == IntentStage::Typed && is_confirmed_late(before, moment))
+}
+
 fn in_seat(intent: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> TypingVerdict {
     let (Some(seat), Some(session)) = (moment.seat, moment.session) else {
         return Refused(Obstacle::SeatUnknown);
     };
     let is_meant = session.key == *intent.target_session(moment.before) && seat.place.key == intent.wish.seat;
     match seat.current.as_ref() {
-        _ if session.state == SessionState::Ended => Refused(Obstacle::SessionEnded),
+        _ if session.state == SessionState::Ended && !is_cleared(moment) => Refused(Obstacle::SessionEnded),
         Some(current) if is_meant && *current == session.key => Ready,
         Some(_) => Refused(Obstacle::SeatTaken),
         None => Refused(Obstacle::SeatLeft),
@@ -242,6 +249,7 @@ fn is_suited(intent: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> Ty
         return Refused(Obstacle::BookmarkedSince);
     }
     match session.state {
+        SessionState::Ended if is_cleared(moment) => Ready,
         SessionState::Working if purpose.is_command() => Refused(Obstacle::TurnRuns),
         SessionState::Working => NotYet(Obstacle::TurnRuns),
         SessionState::Blocked(_) => NotYet(Obstacle::DialogOpen),
@@ -299,23 +307,21 @@ fn is_empty(_: &Intent, moment: &TypingContext<'_>, rules: &TypingRules) -> Typi
 
 /// The agent shows the target session, as far as it is visible; after an unconfirmed clear, a new one.
 fn is_shown(_: &Intent, moment: &TypingContext<'_>, _: &TypingRules) -> TypingVerdict {
-    let is_cleared =
-        |before: &&Intent| before.stage == IntentStage::Typed && is_confirmed_late(before, moment);
     let prompts = [moment.asked, moment.session.and_then(|session| session.prompt.as_ref())];
-    match (moment.shown, moment.before.filter(is_cleared)) {
-        (ShownSession::Unknown, _) | (ShownSession::New, Some(_)) => Ready,
-        (ShownSession::Said(_) | ShownSession::Begins(_), Some(_)) => NotYet(Obstacle::Before),
-        (ShownSession::Said(text), None)
+    match (moment.shown, is_cleared(moment)) {
+        (ShownSession::Unknown, _) | (ShownSession::New, true) => Ready,
+        (ShownSession::Said(_) | ShownSession::Begins(_), true) => NotYet(Obstacle::Before),
+        (ShownSession::Said(text), false)
             if prompts.into_iter().flatten().any(|prompt| is_prompt(text, prompt)) =>
         {
             Ready
         }
-        (ShownSession::Begins(start), None)
+        (ShownSession::Begins(start), false)
             if prompts.into_iter().flatten().any(|prompt| begins(start, prompt)) =>
         {
             Ready
         }
-        (ShownSession::New | ShownSession::Said(_) | ShownSession::Begins(_), None) => {
+        (ShownSession::New | ShownSession::Said(_) | ShownSession::Begins(_), false) => {
             NotYet(Obstacle::OtherSession)
         }
     }

@@ -352,6 +352,10 @@ fn behind_a_clear_that_is_told_late_only_a_new_session_is_typed_into() {
     assert_eq!(world.may_type(), TypingVerdict::NotYet(TypingObstacle::Before));
     world.shown = ShownSession::New;
     assert_eq!(world.may_type(), TypingVerdict::Ready);
+    world.session().state = SessionState::Ended;
+    assert_eq!(world.may_type(), TypingVerdict::Ready, "the cleared session has ended");
+    world.starts = SessionStartReport::AtOnce;
+    assert_eq!(world.may_type(), TypingVerdict::Refused(TypingObstacle::SessionEnded));
 }
 
 #[test]
