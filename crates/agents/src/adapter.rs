@@ -12,7 +12,7 @@ use crate::server::ServerAddress;
 use crate::settings::{EditRefusal, FileFormat, Inspection, Target};
 use crate::skills::Dialect;
 use crate::wire::{HookPayload, ReplySupport};
-use crate::{claude, codex, gemini, qwen};
+use crate::{claude, codex, copilot, gemini, qwen};
 use std::path::{Path, PathBuf};
 use towline_core::arbiter::{ScreenProbe, TranscriptTail};
 use towline_core::compose::ContextBudget;
@@ -26,6 +26,7 @@ pub(crate) type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 type RepairTranscript = fn(&[u8], RepairOptions<'_>) -> Result<Repair, Unrepairable>;
 type ReadAnswer = fn(&[u8]) -> Option<String>;
+type ReadLastMessage = fn(&[u8]) -> Option<String>;
 type ParseStatusLine = fn(&[u8]) -> Option<StatusLineInput>;
 
 /// One agent.
@@ -47,6 +48,8 @@ pub(crate) struct Adapter {
     pub starts: SessionStartReport,
     /// The variable in which the agent passes the session id to the programs it starts.
     pub session_variable: &'static str,
+    /// A variable that the agent sets for hooks, and for nothing else that it starts.
+    pub hook_variable: Option<&'static str>,
     /// The variable in which the agent passes its own process id to its hooks.
     pub pid_variable: Option<&'static str>,
     /// The file below the project's folder in which the agent may be asked to leave a handoff.
@@ -75,6 +78,10 @@ pub(crate) struct Adapter {
 /// Hook input and output.
 pub(crate) struct Hooks {
     pub event_kind: EventMeaning,
+    /// The event before a tool runs.
+    pub before_tool: &'static str,
+    /// Corrects a payload whose fields mean something else than those of other agents.
+    pub corrected: Option<fn(&mut HookPayload<'_>)>,
     pub replies: ReplySupport,
     /// The payload's field that identifies a turn.
     pub turn_id: for<'a, 'b> fn(&'b HookPayload<'a>) -> &'b OptText<'a>,
@@ -124,6 +131,8 @@ pub(crate) struct Transcripts {
     pub places: &'static [&'static str],
     /// Whether a file of this name is a transcript.
     pub is_named: fn(&str) -> bool,
+    /// The transcript of a session below the agent's folder, for agents whose payloads do not name it.
+    pub of_session: Option<fn(&Path, &str) -> PathBuf>,
     pub subagents: SubagentFiles,
     pub reader: fn() -> TranscriptReader,
     /// The state at the end of a transcript, read from the file's last part.
@@ -132,6 +141,9 @@ pub(crate) struct Transcripts {
     pub holds: fn(&[u8], &str) -> bool,
     /// The answer to the last prompt, for agents whose hooks tell neither the answer nor how the turn ended.
     pub answer: Option<ReadAnswer>,
+    /// The last message of the turn whose end a hook reports, for agents whose payloads do not hold it. `None` while the
+    /// transcript does not hold it either.
+    pub last_message: Option<ReadLastMessage>,
     /// Context usage, read from the last part of the transcript; the model is that named at the session's start.
     pub context: fn(&[u8], Option<&str>) -> Option<ReportedContext>,
 }
@@ -146,6 +158,8 @@ pub(crate) enum SubagentFiles {
     InSiblingFolder,
     /// In files that do not name their session: they are not read.
     Unread,
+    /// In the session's own file.
+    Inside,
 }
 
 /// The meaning of the agent's screen.
@@ -171,6 +185,7 @@ impl Agent {
             Agent::Codex => &codex::adapter::ADAPTER,
             Agent::Gemini => &gemini::adapter::ADAPTER,
             Agent::Qwen => &qwen::adapter::ADAPTER,
+            Agent::Copilot => &copilot::adapter::ADAPTER,
         }
     }
 }

@@ -24,6 +24,7 @@ towline_core::named_enum! {
         Codex = "codex",
         Qwen = "qwen",
         Gemini = "gemini",
+        Copilot = "copilot",
     }
 }
 
@@ -103,12 +104,11 @@ pub struct ProcessContext<'a> {
 }
 
 /// Agents that Towline does not hook into: a command below one of them is not the user's either.
-const OTHER_AGENTS: [&str; 14] = [
+const OTHER_AGENTS: [&str; 13] = [
     "aider",
     "amp",
     "auggie",
     "cline",
-    "copilot",
     "crush",
     "cursor-agent",
     "droid",
@@ -157,6 +157,12 @@ impl Agent {
     /// The variable in which the agent passes the session id to the programs it starts.
     pub fn session_variable(self) -> &'static str {
         self.adapter().session_variable
+    }
+
+    /// Whether another agent runs this hook: some also run the hooks that a project registers with others.
+    pub fn is_run_by_another(self, is_set: &dyn Fn(&str) -> bool) -> bool {
+        let others = Agent::ALL.into_iter().filter(|other| *other != self);
+        others.filter_map(|other| other.adapter().hook_variable).any(is_set)
     }
 
     /// The variable in which the agent passes its own process id to its hooks.

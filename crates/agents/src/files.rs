@@ -2,11 +2,12 @@
 //!
 //! Lists files, and opens none. An unreadable folder counts as empty.
 
-use crate::adapter::SubagentFiles;
+use crate::adapter::{SubagentFiles, Variable};
 use crate::agent::Agent;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use towline_core::id::SessionId;
 
 /// Deeper folders hold no transcripts.
 const DEEPEST: usize = 6;
@@ -23,6 +24,12 @@ impl Agent {
             (is_subagent(path), path.file_name().map(ToOwned::to_owned), path.clone())
         });
         found
+    }
+
+    /// The transcript of this session, for agents whose payloads do not name it.
+    pub fn transcript_of(self, session: &SessionId, variable: Variable<'_>) -> Option<PathBuf> {
+        let of_session = self.adapter().transcript.of_session?;
+        Some(of_session(&self.folder(variable)?, session.as_str()))
     }
 
     /// The same without those of subagents in files of their own.
@@ -42,7 +49,7 @@ impl Agent {
                 found.sort();
                 found
             }
-            SubagentFiles::Beside | SubagentFiles::Unread => vec![],
+            SubagentFiles::Beside | SubagentFiles::Inside | SubagentFiles::Unread => vec![],
             SubagentFiles::InSiblingFolder => {
                 let session = transcript.file_stem().unwrap_or_default();
                 let project = transcript.parent().and_then(Path::parent).unwrap_or(Path::new(""));
@@ -81,6 +88,7 @@ impl Agent {
                 let file = |folder: &Path| folder.join(SESSIONS).join(format!("{session}.jsonl"));
                 above(&[SUBAGENTS]).map(file).into_iter().collect()
             }
+            SubagentFiles::Inside => vec![],
         }
     }
 
@@ -128,6 +136,8 @@ mod tests {
             "sessions/other.jsonl",
             "tmp/project/chats/session-2026-11-16T17-59-214e8b45.jsonl",
             "tmp/project/chats/214e8b45-120d-4b18-8ac3-91290ddfa276/generalist-1.jsonl",
+            "session-state/00000001/events.jsonl",
+            "session-state/00000001/checkpoints/other.jsonl",
         ];
         for file in files {
             let path = folder.path().join(file);
@@ -143,6 +153,11 @@ mod tests {
         assert_eq!(found(Agent::Claude), [files[3], files[0], files[1]]);
         assert_eq!(found(Agent::Codex), [files[6], files[5], files[4]]);
         assert_eq!(found(Agent::Gemini), [files[8]]);
+        assert_eq!(found(Agent::Copilot), [files[10]]);
+        let own = |name: &str| (name == "COPILOT_HOME").then(|| folder.path().display().to_string());
+        let id = SessionId::parse("00000001").unwrap();
+        assert_eq!(Agent::Copilot.transcript_of(&id, &own).unwrap(), folder.path().join(files[10]));
+        assert_eq!(Agent::Claude.transcript_of(&id, &own), None);
         assert_eq!(
             Agent::Claude.subagent_transcripts(&folder.path().join(files[0])),
             [folder.path().join(files[1])]

@@ -10,6 +10,7 @@ mod call;
 mod cells;
 pub mod claude;
 pub mod codex;
+pub mod copilot;
 mod files;
 pub mod gemini;
 mod json;
@@ -39,7 +40,7 @@ pub use matrix::matrix;
 pub use reader::TranscriptReader;
 pub use rewind::RewindPoint;
 pub use transcript::LineError;
-pub use wanted::{BEFORE_TOOL, PendingFiles};
+pub use wanted::PendingFiles;
 
 use settings::{DataVariable, EditRefusal, Inspection, McpServerEntry, OwnedFile, Target, absolute_command};
 use std::path::{Path, PathBuf};
@@ -54,7 +55,17 @@ use towline_core::typing::{InputLine, ShownSession};
 impl Agent {
     /// Parses one payload. `None` is an event we do not model: a newer agent must not break an older hook.
     pub fn parse_hook(self, payload: &[u8], keeping: TextLimits) -> Result<Option<HookEvent>, PayloadError> {
-        wire::parse_hook(self, payload, keeping)
+        wire::parse_hook(self, None, payload, keeping)
+    }
+
+    /// The same for a payload of this event: some agents' payloads do not name it.
+    pub fn parse_hook_of(
+        self,
+        event: Option<&str>,
+        payload: &[u8],
+        keeping: TextLimits,
+    ) -> Result<Option<HookEvent>, PayloadError> {
+        wire::parse_hook(self, event, payload, keeping)
     }
 
     /// Renders a reply in the agent's format. `None` prints nothing; parts the event does not support are left out.
@@ -83,7 +94,7 @@ impl Agent {
 
     /// The hook entries of `target`, and those that call us before a tool reads or changes a file.
     pub fn target_with_files(self, folder: &Path, tow: &Path) -> Result<Target, EditRefusal> {
-        Ok(self.target(folder, tow)?.matching(BEFORE_TOOL, self.adapter().install.file_tools))
+        Ok(self.target(folder, tow)?.matching(self.before_tool(), self.adapter().install.file_tools))
     }
 
     /// Our skills for the agent's folder, in order of creation; they are removed in reverse order.
@@ -152,6 +163,18 @@ impl Agent {
     /// Whether `complete_turn_end` has something to add.
     pub fn tells_end_in_transcript(self) -> bool {
         self.adapter().transcript.answer.is_some()
+    }
+
+    /// Whether only the transcript holds the last message of a turn.
+    pub fn keeps_last_message(self) -> bool {
+        self.adapter().transcript.last_message.is_some()
+    }
+
+    /// The details of a turn's end with the last message that this last part of its transcript holds. `None` while it
+    /// holds none.
+    pub fn turn_ending(self, text: &[u8], ending: &StopDetails) -> Option<StopDetails> {
+        let message = self.adapter().transcript.last_message?(text)?;
+        Some(wire::turn_ending(Some(&message), ending.was_blocked))
     }
 
     /// The action of a tool call. `input` is its JSON or plain text, already redacted and possibly broken by that.

@@ -28,7 +28,10 @@ const ROWS: [Row; 14] = [
     ("a stop can be held back", |it| yes(has_any(it, STOPS, |support, event| support.block.contains(event)))),
     ("capture of turns, tools and usage", |_| "yes".to_owned()),
     ("capture of subagents", |it| match it.transcript.subagents {
-        SubagentFiles::Below | SubagentFiles::Beside | SubagentFiles::InSiblingFolder => "yes".to_owned(),
+        SubagentFiles::Below
+        | SubagentFiles::Beside
+        | SubagentFiles::InSiblingFolder
+        | SubagentFiles::Inside => "yes".to_owned(),
         SubagentFiles::Unread => String::new(),
     }),
     ("new session and continuation", |it| format!("by typing `{}`", it.clear)),

@@ -4,7 +4,7 @@
 
 use crate::agent::Agent;
 use crate::transcript::{Found, LineError};
-use crate::{claude, codex, gemini, qwen};
+use crate::{claude, codex, copilot, gemini, qwen};
 use serde::{Deserialize, Serialize};
 
 /// Parser state between two lines of a file. Stored with the read offset; resuming yields the same pieces.
@@ -15,6 +15,7 @@ pub enum TranscriptReader {
     Codex(codex::transcript::RolloutState),
     Gemini(gemini::transcript::ConversationState),
     Qwen(qwen::transcript::TranscriptState),
+    Copilot(copilot::transcript::EventsState),
 }
 
 impl Agent {
@@ -33,6 +34,7 @@ impl TranscriptReader {
             TranscriptReader::Codex(state) => state.read(text, found),
             TranscriptReader::Gemini(state) => state.read(text, found),
             TranscriptReader::Qwen(state) => state.read(text, found),
+            TranscriptReader::Copilot(state) => state.read(text, found),
         }
     }
 }

@@ -55,6 +55,20 @@ pub(crate) fn by_resuming(way: &RewindPoint<'_>, resume: &str) -> Vec<String> {
     ]
 }
 
+/// Copilot lists the prompts, newest first, and cuts the conversation off before the selected one.
+pub(crate) fn by_menu(way: &RewindPoint<'_>) -> Vec<String> {
+    let resume = format!("`copilot --resume={}`", way.session);
+    let Some(more) = way.prompts.checked_sub(1) else {
+        return vec![format!("nothing was asked since: {resume} is there")];
+    };
+    let down = if more == 0 { String::new() } else { format!(", then Down {}", times(more)) };
+    vec![
+        format!("in the session (or after {resume}), press Esc twice"),
+        format!("the newest prompt is chosen{down}: the entry “{}”", beginning(way.first)),
+        "press Enter, and choose whether the files go back too".to_owned(),
+    ]
+}
+
 fn times(number: usize) -> String {
     match number {
         1 => "once".to_owned(),

@@ -32,8 +32,14 @@ fn recorded(agent: Agent) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
+/// The event of a recording: some payloads do not name it.
+fn event_of(name: &str) -> Option<&str> {
+    name.rsplit('/').next()?.split('.').next()
+}
+
 fn meanings(agent: Agent) -> String {
-    let line = |(name, payload): (&String, &Vec<u8>)| match agent.parse_hook(payload, KEEPING).unwrap() {
+    let parsed = |name: &str, payload: &[u8]| agent.parse_hook_of(event_of(name), payload, KEEPING).unwrap();
+    let line = |(name, payload): (&String, &Vec<u8>)| match parsed(name, payload) {
         None => format!("{name}: passed over"),
         Some(heard) => {
             let inside = heard.subagent.map_or("", |_| " in a subagent");
@@ -63,12 +69,39 @@ fn every_recorded_payload_of_gemini_cli_means_what_a_person_would_say() {
     insta::assert_snapshot!(meanings(Agent::Gemini));
 }
 
+#[test]
+fn every_recorded_payload_of_copilot_means_what_a_person_would_say() {
+    insta::assert_snapshot!(meanings(Agent::Copilot));
+}
+
+/// Hooks inside subagents, and those about the subagents of subagents, carry other ids.
+#[test]
+fn no_subagent_of_copilot_becomes_a_session() {
+    let root = |name: &str| match name {
+        name if name.contains("nested") => "4cfdbdc8-60ac-4c01-8da0-453b2fbaad18",
+        _ => "be4bc464-10d0-4a43-9aee-d9e8614bcf84",
+    };
+    for name in ["agentStop.nested", "subagentStart.nested", "subagentStop.nested", "agentStop.subagent"] {
+        let payload = &recorded(Agent::Copilot)[&format!("1.0.102/{name}")];
+        let heard = Agent::Copilot.parse_hook_of(event_of(name), payload, KEEPING).unwrap().unwrap();
+        assert_eq!(heard.session.id.as_str(), root(name), "{name}");
+        assert!(heard.subagent.is_some_and(|id| id.as_str() != root(name)), "{name}");
+    }
+    let inside = &recorded(Agent::Copilot)["1.0.102/postToolUse.subagent"];
+    let heard = Agent::Copilot.parse_hook_of(Some("postToolUse"), inside, KEEPING).unwrap().unwrap();
+    assert_eq!(heard.session.id.as_str(), "4cfdbdc8-60ac-4c01-8da0-453b2fbaad18");
+}
+
 /// The agent's name of an event for which most agents use the same.
 fn named(agent: Agent, event: &'static str) -> &'static str {
     match (agent, event) {
         (Agent::Gemini, "UserPromptSubmit") => "BeforeAgent",
         (Agent::Gemini, "PostToolUse") => "AfterTool",
         (Agent::Gemini, "Stop") => "AfterAgent",
+        (Agent::Copilot, "UserPromptSubmit") => "userPromptSubmitted",
+        (Agent::Copilot, "PostToolUse") => "postToolUse",
+        (Agent::Copilot, "Stop") => "agentStop",
+        (Agent::Copilot, "SessionStart") => "sessionStart",
         (_, _) => event,
     }
 }
@@ -202,6 +235,26 @@ fn submitted(agent: Agent, prompt: &str) -> serde_json::Value {
     serde_json::json!({"hook_event_name": event, "session_id": "s", "prompt": prompt, "submitted_prompt": prompt})
 }
 
+/// Copilot's list is that of its settings.
+const COPILOT_EVENTS: [&str; 16] = [
+    "sessionStart",
+    "sessionEnd",
+    "userPromptSubmitted",
+    "userPromptTransformed",
+    "preToolUse",
+    "postToolUse",
+    "postToolUseFailure",
+    "agentStop",
+    "subagentStart",
+    "subagentStop",
+    "preCompact",
+    "postCompact",
+    "notification",
+    "permissionRequest",
+    "errorOccurred",
+    "postToolUseBatch",
+];
+
 /// A payload of this event with every field that any event needs.
 fn full_payload(agent: Agent, event: &str) -> Vec<u8> {
     let (tool, notification) = match agent {
@@ -209,6 +262,7 @@ fn full_payload(agent: Agent, event: &str) -> Vec<u8> {
         Agent::Codex => ("spawn_agent", ""),
         Agent::Qwen => ("agent", "permission_prompt"),
         Agent::Gemini => ("invoke_agent", "ToolPermission"),
+        Agent::Copilot => ("task", "permission_prompt"),
     };
     serde_json::json!({
         "submitted_prompt": "",
@@ -231,6 +285,7 @@ fn exactly_the_events_that_mean_something_are_registered() {
     assert_eq!(modelled(Agent::Codex, &CODEX_EVENTS), registered(codex::install::EVENTS));
     assert_eq!(modelled(Agent::Qwen, &QWEN_EVENTS), registered(qwen::install::EVENTS));
     assert_eq!(modelled(Agent::Gemini, &GEMINI_EVENTS), registered(gemini::install::EVENTS));
+    assert_eq!(modelled(Agent::Copilot, &COPILOT_EVENTS), registered(copilot::install::EVENTS));
 }
 
 #[track_caller]
@@ -243,9 +298,14 @@ fn check_own(agent: Agent, prompt: &str, expected: (PromptOrigin, Option<OwnComm
 
 #[test]
 fn tl_11_our_commands_are_known_by_each_agents_way_of_typing_them() {
-    for (agent, typed) in
-        [(Agent::Claude, "/tow"), (Agent::Codex, "$tow"), (Agent::Gemini, "/tow"), (Agent::Gemini, "$tow")]
-    {
+    let typed = [
+        (Agent::Claude, "/tow"),
+        (Agent::Codex, "$tow"),
+        (Agent::Gemini, "/tow"),
+        (Agent::Gemini, "$tow"),
+        (Agent::Copilot, "/tow"),
+    ];
+    for (agent, typed) in typed {
         check_own(agent, typed, (PromptOrigin::Command, Some(OwnCommand::Baton)));
         check_own(agent, &format!(" {typed}\n"), (PromptOrigin::Command, Some(OwnCommand::Baton)));
         check_own(agent, &format!("{typed} fresh"), (PromptOrigin::Command, Some(OwnCommand::Fresh)));
@@ -257,13 +317,27 @@ fn tl_11_our_commands_are_known_by_each_agents_way_of_typing_them() {
     check_own(Agent::Claude, "/tower", (PromptOrigin::Command, None));
     check_own(Agent::Claude, "$tow", (PromptOrigin::Human, None));
     check_own(Agent::Codex, "$towel", (PromptOrigin::Human, None));
+    let skill = "The user explicitly invoked the \"/tow\" skill. Follow its instructions now.\n\n<skill-context name=\"tow\">\nx";
+    check_own(
+        Agent::Copilot,
+        &format!("{skill}\n\nARGUMENTS: fresh\n</skill-context>"),
+        (PromptOrigin::Command, Some(OwnCommand::Fresh)),
+    );
+    check_own(
+        Agent::Copilot,
+        &format!("{skill}\n</skill-context>"),
+        (PromptOrigin::Command, Some(OwnCommand::Baton)),
+    );
+    let asked = towline_core::continuing::form::request("1a2b3c4d", 80);
+    check_own(Agent::Copilot, &asked, (PromptOrigin::Notification, None));
 }
 
 #[test]
 fn the_last_words_of_a_turn_are_kept_however_large_the_payload_is() {
     let long = format!("first {}", "word ".repeat(9000));
     let keeping = |longest_bytes| TextLimits { answer: TextPolicy { longest_bytes, ..SHORT }, ..KEEPING };
-    for agent in Agent::ALL.into_iter().filter(|agent| !agent.tells_end_in_transcript()) {
+    let tells = |agent: &Agent| !agent.tells_end_in_transcript() && !agent.keeps_last_message();
+    for agent in Agent::ALL.into_iter().filter(tells) {
         let payload = serde_json::json!({
             "hook_event_name": "Stop", "session_id": "s", "last_assistant_message": long, "bulk": "x".repeat(90_000),
         });
@@ -337,7 +411,7 @@ fn an_answer_holds_only_what_its_event_has_room_for() {
     let says = |agent: Agent, event: &str| agent.render_reply(event, &reply).unwrap_or_default();
     let whole = r#"{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"a\n\nb"},"decision":"block","reason":"r"}"#;
     let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
-    for agent in Agent::ALL {
+    for agent in Agent::ALL.into_iter().filter(|agent| *agent != Agent::Copilot) {
         let prompt = named(agent, "UserPromptSubmit");
         let mut said = parsed(&says(agent, prompt));
         // One agent shows no notice with a prompt.
@@ -352,6 +426,23 @@ fn an_answer_holds_only_what_its_event_has_room_for() {
         assert_eq!(says(agent, "NeverHeardOf"), "");
         assert_eq!(agent.render_reply("SessionStart", &Reply::default()), None);
     }
+}
+
+#[test]
+fn copilot_is_answered_beside_everything_else_and_without_a_message() {
+    let blocked = Reply {
+        notices: vec!["n".into()],
+        context: vec!["a".into(), "b".into()],
+        terminal: String::new(),
+        verdict: ReplyVerdict::Block { reason: "r".into() },
+    };
+    let says = |event: &str| Agent::Copilot.render_reply(event, &blocked).unwrap_or_default();
+    let prompt = r#"{"additionalContext":"a\n\nb","decision":"block","reason":"r"}"#;
+    assert_eq!(says("userPromptSubmitted"), prompt);
+    assert_eq!(says("agentStop"), r#"{"decision":"block","reason":"r"}"#);
+    assert_eq!(says("preToolUse"), r#"{"permissionDecision":"deny","permissionDecisionReason":"r"}"#);
+    assert_eq!(says("sessionEnd"), "");
+    assert_eq!(says("UserPromptSubmit"), "");
 }
 
 #[test]
@@ -393,6 +484,14 @@ fn presence_follows_from_how_the_agent_was_started() {
     assert_eq!(codex("codex exec --json hi"), SessionPresence::Headless);
     assert_eq!(codex("codex app-server --listen unix:// --managed-daemon"), SessionPresence::Terminal);
     assert_eq!(codex("codex app-server"), SessionPresence::Ide);
+    let copilot = |line: &str| {
+        let arguments = || line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        Agent::Copilot.presence(&ProcessContext { variable: &|_| None, arguments: &arguments })
+    };
+    assert_eq!(copilot("copilot --allow-all-tools -i hi"), SessionPresence::Terminal);
+    assert_eq!(copilot("copilot --prompt=hi"), SessionPresence::Headless);
+    assert_eq!(copilot("copilot -p hi --allow-all-tools"), SessionPresence::Headless);
+    assert_eq!(copilot("copilot --acp"), SessionPresence::Ide);
     let gemini = |line: &str| {
         let arguments = || line.split(' ').map(str::to_owned).collect::<Vec<_>>();
         Agent::Gemini.presence(&ProcessContext { variable: &|_| None, arguments: &arguments })
@@ -439,6 +538,7 @@ proptest! {
     fn no_bytes_make_an_adapter_panic(payload in proptest::collection::vec(any::<u8>(), 0..300)) {
         for agent in Agent::ALL {
             let _ = agent.parse_hook(&payload, KEEPING);
+            let _ = agent.parse_hook_of(Some(named(agent, "Stop")), &payload, KEEPING);
         }
     }
 }
@@ -454,5 +554,6 @@ fn a_text_is_typed_if_nothing_else_stands_in_the_line_however_it_is_broken() {
     }
     assert!(Agent::Claude.input_holds("[Pasted text #3 +4 lines]", "1\n2\n3\n4\n5"));
     assert!(Agent::Gemini.input_holds("[Pasted Text: 6 lines]", "1\n2\n3\n4\n5\n6"));
+    assert!(Agent::Copilot.input_holds("[Paste #2 - 5 lines]", "1\n2\n3\n4\n5"));
     assert!(Agent::Codex.input_holds("[Pasted Content 1200 chars]", &"x".repeat(1200)));
 }

@@ -6,9 +6,6 @@ use crate::Agent;
 use crate::wire::{HookPayload, parse, payload_text};
 use towline_core::id::SessionKey;
 
-/// The event before a tool runs; all agents use this name.
-pub const BEFORE_TOOL: &str = "PreToolUse";
-
 /// The files that a pending tool call names, and the session it runs in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingFiles {
@@ -19,12 +16,21 @@ pub struct PendingFiles {
 }
 
 impl Agent {
-    /// The files that a tool is about to read or change, if the payload announces such a tool.
-    pub fn pending_files(self, payload: &[u8]) -> Option<PendingFiles> {
+    /// The event before a tool runs.
+    pub fn before_tool(self) -> &'static str {
+        self.adapter().hooks.before_tool
+    }
+
+    /// The files that a tool is about to read or change, if the payload announces such a tool. `named` is the event, for
+    /// agents whose payloads do not name it.
+    pub fn pending_files(self, named: Option<&str>, payload: &[u8]) -> Option<PendingFiles> {
         let text = payload_text(payload);
-        let wire: HookPayload<'_> = parse(&text).ok()?;
-        if !wire.hook_event_name.is(BEFORE_TOOL) {
+        let mut wire: HookPayload<'_> = parse(&text).ok()?;
+        if named.or(wire.hook_event_name.as_deref()) != Some(self.before_tool()) {
             return None;
+        }
+        if let Some(corrected) = self.adapter().hooks.corrected {
+            corrected(&mut wire);
         }
         let action = self.tool_action(wire.tool_name.as_deref()?, wire.tool_input.raw());
         let paths: Vec<String> = action.paths().map(str::to_owned).collect();
@@ -42,7 +48,8 @@ mod tests {
 
     #[track_caller]
     fn check(agent: Agent, payload: &str, expected: Option<&[&str]>) {
-        let found = agent.pending_files(payload.as_bytes());
+        let named = Some(agent.before_tool()).filter(|_| agent == Agent::Copilot);
+        let found = agent.pending_files(named, payload.as_bytes());
         let paths = found.as_ref().map(|found| found.paths.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(paths.as_deref(), expected, "{payload}");
     }
@@ -60,6 +67,8 @@ mod tests {
         let patch = include_str!("../fixtures/codex/0.166.0/PreToolUse.apply_patch.json");
         check(Agent::Codex, patch, Some(&["patched.txt"]));
         check(Agent::Codex, "{}", None);
+        let edit = include_str!("../fixtures/copilot/1.0.102/preToolUse.create.json");
+        check(Agent::Copilot, edit, Some(&["/home/user/project/b.txt"]));
         check(Agent::Claude, "", None);
     }
 }

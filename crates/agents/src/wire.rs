@@ -24,17 +24,22 @@ use towline_core::text::{SafeText, TextPolicy, clip, clip_start};
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub(crate) struct HookPayload<'a> {
+    #[serde(alias = "sessionId")]
     pub session_id: OptText<'a>,
     pub hook_event_name: OptText<'a>,
     /// Sent by an agent that runs other agents' hooks, and writes each field in two ways.
     #[serde(rename = "hookEventName")]
     pub second_event_name: RawValue<'a>,
+    #[serde(alias = "transcriptPath")]
     pub transcript_path: OptText<'a>,
     pub cwd: OptText<'a>,
     pub new_cwd: OptText<'a>,
     pub prompt_id: OptText<'a>,
     pub turn_id: OptText<'a>,
+    #[serde(alias = "agentId")]
     pub agent_id: OptText<'a>,
+    #[serde(alias = "parentAgentId")]
+    pub parent_agent_id: OptText<'a>,
     pub agent_transcript_path: OptText<'a>,
     pub agent_type: OptText<'a>,
     pub model: OptText<'a>,
@@ -43,8 +48,11 @@ pub(crate) struct HookPayload<'a> {
     pub prompt: OptText<'a>,
     pub submitted_prompt: RawValue<'a>,
     pub last_assistant_message: OptText<'a>,
+    #[serde(alias = "toolName")]
     pub tool_name: OptText<'a>,
+    #[serde(alias = "toolArgs")]
     pub tool_input: RawValue<'a>,
+    #[serde(alias = "toolResult")]
     pub tool_response: RawValue<'a>,
     pub notification_type: OptText<'a>,
     pub message: OptText<'a>,
@@ -75,8 +83,10 @@ impl HookPayload<'_> {
     }
 }
 
+/// `named` is the event, for agents whose payloads do not name it.
 pub(crate) fn parse_hook(
     agent: Agent,
+    named: Option<&str>,
     payload: &[u8],
     keeping: TextLimits,
 ) -> Result<Option<HookEvent>, PayloadError> {
@@ -90,6 +100,9 @@ pub(crate) fn parse_hook(
     if wire.second_event_name.is_present() {
         return Ok(None);
     }
+    if let Some(corrected) = hooks.corrected {
+        corrected(&mut wire);
+    }
     let prompt = wire.prompt.as_deref();
     let typed = prompt.filter(|_| hooks.is_prompt_searched).map(prompt_end);
     // Before redaction, which leaves nothing to judge by.
@@ -97,7 +110,7 @@ pub(crate) fn parse_hook(
     if is_private {
         wire.prompt = OptText(Some(Cow::Borrowed(HIDDEN)));
     }
-    let Some(event) = wire.hook_event_name.as_deref() else {
+    let Some(event) = named.or(wire.hook_event_name.as_deref()) else {
         return Err(PayloadError::Missing { field: "hook_event_name" });
     };
     let cut = payload.len().saturating_sub(slim.len());
@@ -119,7 +132,7 @@ pub(crate) fn parse_hook(
         model: wire.model.into_owned(),
         fill: reported_fill(wire.input_tokens, wire.context_limit),
         typed,
-        ending: turn_ending(&wire.last_assistant_message, wire.stop_hook_active),
+        ending: turn_ending(wire.last_assistant_message.as_deref(), wire.stop_hook_active.is_true()),
     }))
 }
 
@@ -180,11 +193,11 @@ pub(crate) fn running_tasks(wire: &HookPayload<'_>) -> Option<u32> {
 const WORDS_BYTES: usize = 160;
 
 /// The details of a stop event. Up to twice the longest handoff is kept, so that an overlong one is recognised.
-fn turn_ending(message: &OptText<'_>, stop_hook_active: RawValue<'_>) -> StopDetails {
-    let handoff = message.as_deref().and_then(|message| Some(&message[message.rfind(form::OPENING)?..]));
-    let words = message.as_deref().map(|message| clip_start(message.trim_end(), WORDS_BYTES));
+pub(crate) fn turn_ending(message: Option<&str>, was_blocked: bool) -> StopDetails {
+    let handoff = message.and_then(|message| Some(&message[message.rfind(form::OPENING)?..]));
+    let words = message.map(|message| clip_start(message.trim_end(), WORDS_BYTES));
     StopDetails {
-        was_blocked: stop_hook_active.is_true(),
+        was_blocked,
         words: words.filter(|words| !words.is_empty()).map(str::to_owned),
         handoff: handoff.map(|handoff| clip(handoff, 2 * form::LONGEST_BYTES).to_owned()),
     }
@@ -210,22 +223,31 @@ pub(crate) fn complete_turn_end(
             EventKind::TurnEnded { background: None, answer: last_message(&answer, keeping.answer) }
         }
     };
-    let was_blocked = heard.ending.was_blocked;
-    heard.ending = StopDetails { was_blocked, ..turn_ending(&answer, RawValue::default()) };
+    heard.ending = turn_ending(answer.as_deref(), heard.ending.was_blocked);
 }
 
 /// The events from which an agent accepts each part of a reply.
 pub(crate) struct ReplySupport {
     /// Accept `systemMessage`.
     pub notices: Phrases,
-    /// Accept `hookSpecificOutput.additionalContext`.
+    /// Accept `additionalContext`.
     pub context: Phrases,
     /// Accept `decision: "block"`.
     pub block: Phrases,
-    /// Accept `hookSpecificOutput.permissionDecision: "deny"`.
+    /// Accept `permissionDecision: "deny"`.
     pub deny: Phrases,
     /// Accept `terminalSequence`, and pass it on to the terminal.
     pub terminal: Phrases,
+    pub shape: ReplyShape,
+}
+
+/// Where an agent expects what is specific to an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReplyShape {
+    /// In `hookSpecificOutput`, with the event's name.
+    Nested,
+    /// Beside everything else.
+    Flat,
 }
 
 /// Composes the one JSON object that a hook prints. No other function does.
@@ -234,8 +256,14 @@ pub(crate) fn answer(support: &ReplySupport, event: &str, reply: &Reply) -> Opti
     if !reply.notices.is_empty() && support.notices.contains(event) {
         answer.insert("systemMessage".into(), json!(reply.notices.join("\n")));
     }
-    if let Some(specific) = specific(support, event, reply) {
-        answer.insert("hookSpecificOutput".into(), specific);
+    let mut specific = specific(support, event, reply);
+    match support.shape {
+        ReplyShape::Flat => answer.append(&mut specific),
+        ReplyShape::Nested if specific.is_empty() => {}
+        ReplyShape::Nested => {
+            specific.insert("hookEventName".into(), json!(event));
+            answer.insert("hookSpecificOutput".into(), Value::Object(specific));
+        }
     }
     if !reply.terminal.is_empty() && support.terminal.contains(event) {
         answer.insert("terminalSequence".into(), json!(reply.terminal));
@@ -250,7 +278,7 @@ pub(crate) fn answer(support: &ReplySupport, event: &str, reply: &Reply) -> Opti
 }
 
 /// The event-specific output: context for the model, or the denial of a tool.
-fn specific(support: &ReplySupport, event: &str, reply: &Reply) -> Option<Value> {
+fn specific(support: &ReplySupport, event: &str, reply: &Reply) -> Map<String, Value> {
     let mut specific = Map::new();
     if let ReplyVerdict::Block { reason } = &reply.verdict
         && support.deny.contains(event)
@@ -261,9 +289,5 @@ fn specific(support: &ReplySupport, event: &str, reply: &Reply) -> Option<Value>
         // A denied tool needs no context beside the reason.
         specific.insert("additionalContext".into(), json!(reply.context.join("\n\n")));
     }
-    if specific.is_empty() {
-        return None;
-    }
-    specific.insert("hookEventName".into(), json!(event));
-    Some(Value::Object(specific))
+    specific
 }

@@ -395,6 +395,8 @@ fn the_file_of_the_client_is_found_as_the_client_finds_it() {
     );
     let codex = Agent::Codex.servers_file(&with(None)).unwrap();
     assert_eq!(codex, root.path().join(".codex/config.toml"));
+    let copilot = Agent::Copilot.servers_file(&with(None)).unwrap();
+    assert_eq!(copilot, root.path().join(".copilot/mcp-config.json"));
 }
 
 /// A client that rewrites the whole file all the time, as the real one does with its state.

@@ -1,5 +1,5 @@
 //! The real Gemini CLI with hooks as `tow install` writes them: tracking, inheritance, memory, continuation and removal.
-#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests report by panicking")]
 
 mod told;
 

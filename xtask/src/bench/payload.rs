@@ -1,4 +1,4 @@
-//! The recorded payloads of both agents, adapted to a case: session, folder, size.
+//! The recorded payloads of all agents, adapted to a case: session, folder, size.
 //!
 //! Payloads are edited as text, never parsed and printed again, to keep the client's order of keys, on which
 //! the cost of parsing depends.
@@ -24,7 +24,7 @@ pub struct Recordings {
 }
 
 /// Preferred variants of an event, in order; if it has none of them, the first by name is taken.
-const PREFERRED: [&str; 4] = ["", "Bash", "startup", "prompt_input_exit"];
+const PREFERRED: [&str; 5] = ["", "Bash", "bash", "startup", "prompt_input_exit"];
 
 impl Recordings {
     /// Reads `folder/<agent>/<version>/<Event>[.variant].json`.
@@ -50,10 +50,23 @@ impl Recordings {
     }
 
     pub fn payload(&self, agent: Agent, event: &str) -> Result<&Payload> {
-        self.payloads.get(&(agent, event.to_owned())).ok_or_else(|| Failure::Missing {
+        self.payloads.get(&(agent, own_name(agent, event).to_owned())).ok_or_else(|| Failure::Missing {
             what: format!("a recorded {event} of {}", agent.name()),
             mend: "record one into crates/agents/fixtures".to_owned(),
         })
+    }
+}
+
+/// The agent's own name of an event.
+fn own_name(agent: Agent, event: &str) -> &str {
+    match (agent, event) {
+        (Agent::Copilot, "SessionStart") => "sessionStart",
+        (Agent::Copilot, "SessionEnd") => "sessionEnd",
+        (Agent::Copilot, "UserPromptSubmit") => "userPromptSubmitted",
+        (Agent::Copilot, "PostToolUse") => "postToolUse",
+        (Agent::Copilot, "PermissionRequest") => "notification",
+        (Agent::Copilot, "Stop") => "agentStop",
+        _ => event,
     }
 }
 
@@ -131,13 +144,13 @@ impl Payload {
 
     /// The offset of the result's text: the result itself, or its `stdout`.
     fn answer_start(&self) -> Option<usize> {
-        const ANSWER: &str = "\"tool_response\":";
-        const OUTPUT: &str = "\"stdout\":\"";
-        let answer = self.0.find(ANSWER)? + ANSWER.len();
+        const ANSWERS: [&str; 2] = ["\"tool_response\":", "\"toolResult\":"];
+        const OUTPUTS: [&str; 2] = ["\"stdout\":\"", "\"textResultForLlm\":\""];
+        let answer = ANSWERS.iter().find_map(|key| Some(self.0.find(key)? + key.len()))?;
         if self.0[answer..].starts_with('"') {
             return Some(answer + 1);
         }
-        self.0[answer..].find(OUTPUT).map(|at| answer + at + OUTPUT.len())
+        OUTPUTS.iter().find_map(|key| Some(answer + self.0[answer..].find(key)? + key.len()))
     }
 }
 
@@ -208,7 +221,8 @@ mod tests {
             {
                 let payload = recordings.payload(agent, event).unwrap();
                 let value: serde_json::Value = serde_json::from_slice(payload.bytes()).unwrap();
-                assert_eq!(value["hook_event_name"], event);
+                let named = value["hook_event_name"].as_str().unwrap();
+                assert!(named.eq_ignore_ascii_case(own_name(agent, event)), "{named}");
             }
         }
     }

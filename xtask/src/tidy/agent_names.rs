@@ -5,7 +5,7 @@
 use super::finding::{Finding, Rule, is_under};
 use crate::repository::File;
 
-const NAMES: [&str; 3] = ["claude", "codex", "gemini"];
+const NAMES: [&str; 5] = ["claude", "codex", "copilot", "gemini", "qwen"];
 
 /// Kinds of file that are looked at; prose (`.md`) may name the agents.
 const KINDS: [&str; 4] = [".rs", ".toml", ".sql", ".sh"];

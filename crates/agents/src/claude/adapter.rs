@@ -21,11 +21,14 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     command_signs: &['/'],
     starts: SessionStartReport::AtOnce,
     session_variable: "CLAUDE_CODE_SESSION_ID",
+    hook_variable: None,
     pid_variable: Some("CLAUDE_PID"),
     handoff_file: Some(".claude/handoff.md"),
     budget: ContextBudget::Characters(9_500),
     hooks: Hooks {
         event_kind: super::event_kind,
+        before_tool: "PreToolUse",
+        corrected: None,
         replies: super::REPLY_SUPPORT,
         turn_id: |payload| &payload.prompt_id,
         typed_text: super::typed_text,
@@ -48,11 +51,13 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     transcript: Transcripts {
         places: &["projects"],
         is_named: |_| true,
+        of_session: None,
         subagents: SubagentFiles::Below,
         reader: || TranscriptReader::Claude(transcript::TranscriptState::default()),
         end: tail::tail,
         holds: tail::holds,
         answer: None,
+        last_message: None,
         context: context::context,
     },
     screen: Screens {

@@ -20,7 +20,7 @@ pub mod transcript;
 
 use crate::agent::{Agent, ProcessContext, TextLimits};
 use crate::transcript::BOOKMARK;
-use crate::wire::{HookPayload, ReplySupport, last_message, running_tasks};
+use crate::wire::{HookPayload, ReplyShape, ReplySupport, last_message, running_tasks};
 use towline_core::event::{
     BlockReason, EndedBy, EventKind, PromptOrigin, SessionPresence, ToolOutcome, TurnFailure,
 };
@@ -57,6 +57,7 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
         "SessionStart|UserPromptSubmit|PostToolUse|PostToolUseFailure|PermissionRequest|Stop|SubagentStop|\
         Notification",
     ),
+    shape: ReplyShape::Nested,
 };
 
 pub(crate) fn event_kind(

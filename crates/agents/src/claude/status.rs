@@ -16,6 +16,11 @@ use towline_core::usage::Cost;
 pub(crate) fn status(payload: &[u8]) -> Option<StatusLineInput> {
     let text = payload_text(payload);
     let wire: RawValue<'_> = parse(&text).ok()?;
+    // Other clients send the same fields, but name a folder.
+    let transcript = wire.get("transcript_path").text();
+    if transcript.is_some_and(|path| !path.ends_with(".jsonl")) {
+        return None;
+    }
     let text = |part: &str, name: &str| wire.get(part).get(name).text().map(Cow::into_owned);
     Some(StatusLineInput {
         session: Agent::Claude.session(wire.get("session_id").text()).ok()?,

@@ -24,11 +24,14 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     command_signs: &['$', '/'],
     starts: SessionStartReport::WithFirstPrompt,
     session_variable: "CODEX_THREAD_ID",
+    hook_variable: None,
     pid_variable: None,
     handoff_file: None,
     budget: ContextBudget::Tokens(2_400),
     hooks: Hooks {
         event_kind: super::event_kind,
+        before_tool: "PreToolUse",
+        corrected: None,
         replies: super::REPLY_SUPPORT,
         turn_id: |payload| &payload.turn_id,
         typed_text: |prompt| prompt,
@@ -54,11 +57,13 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     transcript: Transcripts {
         places: &["sessions", "archived_sessions"],
         is_named: |name| name.starts_with("rollout-"),
+        of_session: None,
         subagents: SubagentFiles::Beside,
         reader: || TranscriptReader::Codex(transcript::RolloutState::default()),
         end: tail::tail,
         holds: context::holds_counted,
         answer: None,
+        last_message: None,
         context: |text, _| context::context(text),
     },
     screen: Screens {

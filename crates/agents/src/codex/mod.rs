@@ -19,7 +19,7 @@ pub mod transcript;
 use crate::agent::{Agent, TextLimits};
 use crate::settings::Inspection;
 use crate::transcript::BOOKMARK;
-use crate::wire::{HookPayload, ReplySupport, last_message};
+use crate::wire::{HookPayload, ReplyShape, ReplySupport, last_message};
 use install::{EntryTrust, TrustUnknown};
 use std::path::Path;
 use towline_core::event::{
@@ -45,6 +45,7 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     deny: Phrases("PreToolUse"),
     // Codex has its own notifications (`tui.notifications`), which a hook cannot trigger.
     terminal: Phrases(""),
+    shape: ReplyShape::Nested,
 };
 
 pub(crate) fn event_kind(

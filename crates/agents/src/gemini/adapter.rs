@@ -26,6 +26,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     // Hooks only: commands and MCP servers get no id.
     session_variable: "GEMINI_SESSION_ID",
     pid_variable: None,
+    hook_variable: None,
     handoff_file: None,
     // The client cuts nothing: as much as elsewhere.
     budget: ContextBudget::Characters(9_500),
@@ -35,6 +36,8 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         turn_id: |payload| &payload.turn_id,
         typed_text: super::typed_text,
         is_prompt_searched: false,
+        before_tool: "BeforeTool",
+        corrected: None,
     },
     process: ProcessRules {
         presence: |around| super::presence(&(around.arguments)()),
@@ -58,6 +61,8 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         reader: || TranscriptReader::Gemini(transcript::ConversationState::default()),
         end: tail::tail,
         holds: tail::holds,
+        of_session: None,
+        last_message: None,
         answer: Some(tail::last_answer),
         context: |text, _| context::context(text),
     },

@@ -17,7 +17,7 @@ pub mod transcript;
 use crate::agent::{Agent, TextLimits};
 use crate::json::RawValue;
 use crate::transcript::prompt_origin;
-use crate::wire::{HookPayload, ReplySupport};
+use crate::wire::{HookPayload, ReplyShape, ReplySupport};
 use towline_core::event::{BlockReason, EndedBy, EventKind, PromptOrigin, SessionPresence, ToolOutcome};
 use towline_core::inherit::InheritSettings;
 use towline_core::phrases::Phrases;
@@ -44,6 +44,7 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     deny: Phrases(""),
     // The client has its own notifications (`general.enableNotifications`), which a hook cannot trigger.
     terminal: Phrases(""),
+    shape: ReplyShape::Nested,
 };
 
 pub(crate) fn event_kind(

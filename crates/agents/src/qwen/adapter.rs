@@ -22,11 +22,14 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     command_signs: &['/'],
     starts: SessionStartReport::AtOnce,
     session_variable: "QWEN_CODE_SESSION_ID",
+    hook_variable: None,
     pid_variable: None,
     handoff_file: None,
     budget: ContextBudget::Characters(9_500),
     hooks: Hooks {
         event_kind: super::event_kind,
+        before_tool: "PreToolUse",
+        corrected: None,
         replies: super::REPLY_SUPPORT,
         // The ids have a form of their own, and the transcript does not repeat them.
         turn_id: |payload| &payload.turn_id,
@@ -53,11 +56,13 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     transcript: Transcripts {
         places: &["projects"],
         is_named: |_| true,
+        of_session: None,
         subagents: SubagentFiles::InSiblingFolder,
         reader: || TranscriptReader::Qwen(transcript::TranscriptState::default()),
         end: tail::tail,
         holds: tail::holds,
         answer: None,
+        last_message: None,
         context: |text, _| tail::context(text),
     },
     screen: Screens {

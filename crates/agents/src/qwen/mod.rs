@@ -12,7 +12,7 @@ pub mod transcript;
 
 use crate::agent::{Agent, TextLimits};
 use crate::transcript::BOOKMARK;
-use crate::wire::{HookPayload, ReplySupport, last_message, running_tasks};
+use crate::wire::{HookPayload, ReplyShape, ReplySupport, last_message, running_tasks};
 use towline_core::event::{BlockReason, EndedBy, EventKind, PromptOrigin, ToolOutcome, TurnFailure};
 use towline_core::inherit::InheritSettings;
 use towline_core::phrases::Phrases;
@@ -37,6 +37,7 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     block: Phrases("UserPromptSubmit|Stop"),
     deny: Phrases("PreToolUse"),
     terminal: Phrases(""),
+    shape: ReplyShape::Nested,
 };
 
 pub(crate) fn event_kind(

@@ -71,7 +71,7 @@ fn in_list(target: &Target, text: &str, event: &str, list: &ByteSpan) -> Vec<Own
         let handlers = json::elements(text, &member.value);
         for (index, handler) in handlers.iter().enumerate() {
             let value = json::value(text, &handler.value);
-            if !is_ours(&value, target.agent()) {
+            if !is_ours(&value, target.agent(), event) {
                 continue;
             }
             entries.push(OwnEntry {
@@ -90,17 +90,23 @@ fn in_list(target: &Target, text: &str, event: &str, list: &ByteSpan) -> Vec<Own
     entries
 }
 
-fn is_ours(handler: &Value, agent: &str) -> bool {
+/// Some agents' commands name their event last.
+fn is_ours(handler: &Value, agent: &str, event: &str) -> bool {
     let Some(command) = handler["command"].as_str().filter(|_| handler["type"] == "command") else {
         return false;
     };
     match handler["args"].as_array() {
         Some(args) => is_tow(command) && args.starts_with(&["hook".into(), agent.into()]),
         None => match words::split(command).as_deref() {
-            Some([.., program, verb, name]) => is_tow(program) && verb == "hook" && name == agent,
-            _ => false,
+            Some([words @ .., last]) if last == event => is_hook_command(words, agent),
+            Some(words) => is_hook_command(words, agent),
+            None => false,
         },
     }
+}
+
+fn is_hook_command(words: &[String], agent: &str) -> bool {
+    matches!(words, [.., program, verb, name] if is_tow(program) && verb == "hook" && name == agent)
 }
 
 /// Whether a program is `tow`, also under a name with a suffix such as `tow-0.2` or `tow.exe`, or this very program under
@@ -141,7 +147,7 @@ mod tests {
     #[track_caller]
     fn check(handler: &str, expected: bool) {
         let value = serde_json::from_str(handler).unwrap_or_default();
-        assert_eq!(is_ours(&value, "claude"), expected, "{handler}");
+        assert_eq!(is_ours(&value, "claude", "Stop"), expected, "{handler}");
     }
 
     #[test]
@@ -152,6 +158,7 @@ mod tests {
             true,
         );
         check(r#"{"type":"command","command":"tow hook claude"}"#, true);
+        check(r#"{"type":"command","command":"tow hook claude Stop"}"#, true);
         check(r#"{"type":"command","command":"/opt/tow-0.2","args":["hook","claude"]}"#, true);
         check(r#"{"type":"command","command":"/opt/towline","args":["hook","claude"]}"#, true);
         check(r#"{"type":"command","command":"TOWLINE_HOME=/x exec '/my bin/tow' hook \"claude\" "}"#, true);

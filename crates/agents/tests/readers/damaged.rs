@@ -37,7 +37,12 @@ fn a_line_of_fifty_megabytes_is_one_piece() {
     let gemini = format!(
         r#"{{"type":"gemini","id":"a","toolCalls":[{{"id":"t","name":"n","result":[{{"text":"{bulk}"}}]}}]}}"#
     );
-    for (agent, line) in [(Agent::Claude, claude), (Agent::Codex, codex), (Agent::Gemini, gemini)] {
+    let copilot = format!(
+        r#"{{"type":"tool.execution_complete","data":{{"toolCallId":"t","success":true,"result":{{"content":"{bulk}"}}}},"id":"a"}}"#
+    );
+    let lines =
+        [(Agent::Claude, claude), (Agent::Codex, codex), (Agent::Gemini, gemini), (Agent::Copilot, copilot)];
+    for (agent, line) in lines {
         let mut found = vec![];
         agent.reader().read(line.as_bytes(), &mut found).unwrap();
         assert!(
@@ -54,6 +59,7 @@ fn no_nesting_is_too_deep() {
         r#"{"type":"response_item","payload":{"content":"#,
         r#"{"type":"user","message":{"parts":"#,
         r#"{"$set":{"messages":"#,
+        r#"{"type":"user.message","data":{"content":"#,
     ];
     assert_eq!(opened.len(), Agent::ALL.len(), "each agent has such a line");
     for (agent, open) in Agent::ALL.into_iter().zip(opened) {
@@ -87,7 +93,12 @@ fn a_reader_stays_small_however_much_it_reads() {
 
 #[test]
 fn a_reader_kept_by_an_older_version_is_still_understood() {
-    for (agent, text) in [(Agent::Claude, r#"{"claude":{}}"#), (Agent::Codex, r#"{"codex":{"gone":1}}"#)] {
+    let kept = [
+        (Agent::Claude, r#"{"claude":{}}"#),
+        (Agent::Codex, r#"{"codex":{"gone":1}}"#),
+        (Agent::Copilot, r#"{"copilot":{}}"#),
+    ];
+    for (agent, text) in kept {
         assert_eq!(serde_json::from_str::<TranscriptReader>(text).unwrap(), agent.reader());
     }
 }
@@ -135,7 +146,7 @@ proptest! {
 
     #[test]
     fn no_line_is_too_damaged_to_be_read(
-        (name, file) in any_file(),
+        (_, file) in any_file(),
         line in any::<Index>(),
         (at, other, end) in (any::<Index>(), select(&OTHERS[..]), any::<Index>()),
     ) {
@@ -145,7 +156,7 @@ proptest! {
         let other = serde_json::from_str(other).unwrap_or(Value::Null);
         spoiled(&mut value, &mut at.index(60), &other);
         let text = value.to_string();
-        for agent in [agent_of(&name), Agent::Claude, Agent::Codex] {
+        for agent in Agent::ALL {
             let mut reader = agent.reader();
             let mut found = vec![];
             let half = &line[..end.index(line.len())];

@@ -146,9 +146,45 @@ fn the_prompt_of_a_subagent_is_not_the_users() {
         assert_eq!(prompts(name, PromptOrigin::Human), [""; 0], "{name}");
         assert_eq!(prompts(name, PromptOrigin::Notification).len(), 1, "{name}");
     }
-    for name in all.keys().filter(|name| !of_helpers(name)) {
+    let is_alone = |name: &&String| !of_helpers(name) && agent_of(name) != Agent::Copilot;
+    for name in all.keys().filter(is_alone) {
         assert!(pieces(name, &all[name]).iter().all(|piece| piece.subagent.is_none()), "{name}");
     }
+}
+
+/// Copilot's subagents write into their session's file.
+#[test]
+fn the_prompts_of_subagents_in_the_sessions_own_file_are_not_the_users() {
+    let name = "copilot-1.0.102-delegated-twice";
+    let file = conversation(name);
+    let subagents: BTreeSet<_> =
+        pieces(name, &file).into_iter().filter_map(|piece| piece.subagent.map(|id| id.to_string())).collect();
+    assert_eq!(subagents.len(), 2);
+    assert_eq!(prompts(name, PromptOrigin::Human).len(), 1);
+    assert_eq!(prompts(name, PromptOrigin::Notification).len(), 2);
+}
+
+#[test]
+fn text_in_the_users_name_is_told_from_what_copilots_user_typed() {
+    let name = "copilot-1.0.102-rewound-skill-shell";
+    let typed = prompts(name, PromptOrigin::Human);
+    let has = |start: &str| typed.iter().any(|prompt| prompt.starts_with(start));
+    assert!(has("one @fake") && has("three @fake"));
+    assert!(!has("two @fake"), "it was taken back");
+    assert_eq!(prompts(name, PromptOrigin::Command), ["/tow fresh"]);
+    assert_eq!(prompts("copilot-1.0.102-session", PromptOrigin::Notification).len(), 1);
+}
+
+/// The client cuts the file off where the removed turns began: what is read after that reverts them.
+#[test]
+fn turns_that_copilot_cut_off_are_reverted() {
+    let name = "copilot-1.0.102-rewound-skill-shell";
+    let file = conversation(name);
+    let all = pieces(name, &file);
+    let reverted = all.iter().position(|piece| matches!(piece.what, PieceContent::Reverted { .. })).unwrap();
+    let PieceContent::Reverted { from } = all[reverted].what else { unreachable!() };
+    assert!(all[..reverted].iter().all(|piece| piece.place < from));
+    assert!(all[reverted + 1..].iter().all(|piece| piece.place > from));
 }
 
 /// The ids of messages with a usage, by a reading that builds every value.
@@ -169,6 +205,11 @@ fn costs(agent: Agent, file: &[u8]) -> BTreeSet<String> {
             counts.then(|| entry["uuid"].as_str().unwrap().to_owned())
         }
         Agent::Gemini => entry["tokens"].is_object().then(|| entry["id"].as_str().unwrap().to_owned()),
+        Agent::Copilot => match entry["type"].as_str()? {
+            "session.usage_record" => Some(entry["data"]["usage"]["apiCallId"].as_str()?.to_owned()),
+            "session.compaction_complete" => Some(format!("{}#usage", entry["id"].as_str()?)),
+            _ => None,
+        },
     };
     entries.filter_map(id).collect()
 }

@@ -98,9 +98,13 @@ pub fn show(stray: &Stray) -> SeatView {
 fn agent_of(process: &Process) -> Option<Agent> {
     process.terminal()?;
     // Exact match: names of wrappers and monitors only contain the agent's name.
-    let agent = Agent::ALL.into_iter().find(|agent| agent.name() == process.name)?;
+    let program = process.program_name();
+    let is_it = |agent: &Agent| agent.name() == process.name || agent.name() == program;
+    let agent = Agent::ALL.into_iter().find(is_it)?;
     let arguments = process.arguments();
-    let is_child = Process::read(process.parent).is_some_and(|parent| agent.is_program(&parent.name));
+    let is_agent =
+        |parent: Process| agent.is_program(&parent.name) || agent.is_program(&parent.program_name());
+    let is_child = Process::read(process.parent).is_some_and(is_agent);
     let seen = !agent.is_shared_server(&arguments) && !agent.runs_headless(&arguments);
     (seen && !is_child && shares_our_home(process)).then_some(agent)
 }

@@ -16,7 +16,7 @@ struct Room {
     silent: &'static [&'static str],
 }
 
-const ROOMS: [Room; 3] = [
+const ROOMS: [Room; 4] = [
     Room {
         agent: "claude",
         context: &[
@@ -52,7 +52,16 @@ const ROOMS: [Room; 3] = [
         block: &["BeforeAgent", "BeforeTool", "AfterAgent"],
         silent: &["SessionEnd", "PreCompress"],
     },
+    Room {
+        agent: FLAT,
+        context: &["sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse"],
+        block: &["userPromptSubmitted", "agentStop"],
+        silent: &[],
+    },
 ];
+
+/// The agent that takes every part beside the others, and shows no message.
+const FLAT: &str = "copilot";
 
 /// The event named in a payload, if that is strictly valid JSON; empty if it names none.
 pub fn event_of(payload: &[u8]) -> Option<String> {
@@ -82,7 +91,12 @@ pub fn flaw_in_answer(agent: &str, event: Option<&str>, answer: &[u8]) -> Option
 
 fn flaw_in_part(room: &Room, event: Option<&str>, (part, value): (&str, &Value)) -> Option<String> {
     let fits = |events: &[&str]| event.is_none_or(|event| events.contains(&event));
+    let is_flat = room.agent == FLAT;
     let is_right = match part {
+        "additionalContext" => is_flat && fits(room.context) && value.is_string(),
+        "permissionDecision" => is_flat && fits(&["preToolUse"]) && value == "deny",
+        "permissionDecisionReason" => is_flat && fits(&["preToolUse"]) && value.is_string(),
+        "systemMessage" | "hookSpecificOutput" | "terminalSequence" if is_flat => false,
         "systemMessage" => {
             value.is_string() && !event.is_some_and(|event| event.is_empty() || room.silent.contains(&event))
         }

@@ -21,13 +21,25 @@ pub fn recordings(folder: &Path) -> Vec<Recording> {
     for agent in entries(folder) {
         for version in entries(&agent) {
             for file in entries(&version).into_iter().filter(|path| path.is_file()) {
-                let payload = fs::read(&file).expect("a recording can be read");
+                let payload = named(fs::read(&file).expect("a recording can be read"), &name_of(&file));
                 let name = format!("{}/{}", name_of(&version), name_of(&file).trim_end_matches(".json"));
                 found.push(Recording { agent: name_of(&agent), name, payload });
             }
         }
     }
     found
+}
+
+/// One agent names the event as an argument of the hook, and not in the payload, where this puts it.
+fn named(payload: Vec<u8>, file: &str) -> Vec<u8> {
+    let is_named = payload.windows(15).any(|window| window == b"hook_event_name");
+    let event = file.split('.').next().unwrap_or_default();
+    match payload.split_first() {
+        Some((b'{', rest)) if !is_named => {
+            [format!("{{\"hook_event_name\":\"{event}\",").as_bytes(), rest].concat()
+        }
+        _ => payload,
+    }
 }
 
 #[track_caller]

@@ -167,11 +167,12 @@ fn recorded(agent: Agent, event: &str, history: u64) -> Subject {
 /// Events that occur many times in a turn are measured during one; the others right after a prompt.
 fn usual_situation(event: &str) -> Situation {
     match event {
-        "SessionStart" => Situation::New,
-        "SessionEnd" => Situation::Started,
-        "UserPromptSubmit" => Situation::Idle,
-        "PreToolUse" | "PostToolUse" | "PostToolUseFailure" | "PostToolBatch" | "MessageDisplay"
-        | "PreModelRequest" | "PostModelRequest" => Situation::Working,
+        "SessionStart" | "sessionStart" => Situation::New,
+        "SessionEnd" | "sessionEnd" => Situation::Started,
+        "UserPromptSubmit" | "userPromptSubmitted" => Situation::Idle,
+        "preToolUse" | "postToolUse" | "postToolUseFailure" | "PreToolUse" | "PostToolUse"
+        | "PostToolUseFailure" | "PostToolBatch" | "MessageDisplay" | "PreModelRequest"
+        | "PostModelRequest" => Situation::Working,
         _ => Situation::Prompted,
     }
 }
@@ -266,6 +267,7 @@ impl Case {
         };
         payload
             .with("session_id", &session)
+            .with("sessionId", &session)
             .with("cwd", &self.folder().to_string_lossy())
             .with("prompt_id", &uuid(self.number + 1000, round))
             .with("turn_id", &uuid(self.number + 1000, round))

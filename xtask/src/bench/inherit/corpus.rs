@@ -103,6 +103,8 @@ fn place(recorded: &Path, number: usize) -> PathBuf {
     if name.starts_with("codex") {
         format!(".codex/sessions/2026/10/{day:02}/rollout-2026-10-{day:02}T00-00-00-{number:06x}.jsonl")
             .into()
+    } else if name.starts_with("copilot") {
+        format!(".copilot/session-state/{number:06x}/events.jsonl").into()
     } else {
         format!(".claude/projects/-p{project}/{number:06x}.jsonl").into()
     }

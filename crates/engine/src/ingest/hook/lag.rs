@@ -1,12 +1,14 @@
-//! Waits for the transcript at the end of a turn: clients call the hook before they write what the turn cost.
+//! Waits for the transcript at the end of a turn: clients call the hook before they write what the turn cost, and some
+//! tell the last message only there.
 //!
 //! Only if the guard may act on that number, without a lock, and bounded: then the guard decides by what is there.
 
 use super::{HookCall, PayloadSource};
 use crate::handoff::{continuing, guard};
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
-use towline_agents::HookEvent;
+use towline_agents::{HookEvent, StopDetails};
 use towline_core::event::EventKind;
 use towline_store::lock::pauses;
 use towline_terminal::tail::last_bytes;
@@ -17,20 +19,32 @@ const LONGEST_MS: u64 = 500;
 /// A longer answer is not recognised, so the wait for it runs into the limit.
 const END: u64 = 64 * 1024;
 
+/// Returns the details of the turn's end, with the last message if only the transcript holds it.
 #[expect(clippy::disallowed_methods, reason = "nobody tells of another program's writes")]
-pub(super) fn wait_for_transcript(call: &HookCall, heard: &HookEvent) {
+pub(super) fn wait_for_transcript<'a>(call: &HookCall, heard: &'a HookEvent) -> Cow<'a, StopDetails> {
+    let ending = Cow::Borrowed(&heard.ending);
     let is_end = matches!(heard.happening, EventKind::TurnEnded { .. }) && heard.subagent.is_none();
-    let (true, Some(path), Some(words)) = (is_end, &heard.transcript, &heard.ending.words) else { return };
+    let is_told = heard.ending.words.is_some() || call.agent.keeps_last_message();
+    let Some(path) = heard.transcript.as_ref().filter(|_| is_end && is_told && !heard.is_private) else {
+        return ending;
+    };
     if call.source == PayloadSource::Host || !is_needed(call, heard) {
-        return;
+        return ending;
     }
     for pause in pauses(Duration::from_millis(LONGEST_MS.min(call.left_ms() / 2))) {
-        let Ok((end, _)) = last_bytes(Path::new(path), END) else { return };
-        if call.agent.has_written(&end, words) {
-            return;
+        let Ok((end, _)) = last_bytes(Path::new(path), END) else { return ending };
+        match &heard.ending.words {
+            Some(words) if call.agent.has_written(&end, words) => return ending,
+            Some(_) => {}
+            None => {
+                if let Some(read) = call.agent.turn_ending(&end, &heard.ending) {
+                    return Cow::Owned(read);
+                }
+            }
         }
         std::thread::sleep(pause);
     }
+    ending
 }
 
 /// For a hop that may begin, or for a notice that would otherwise come one turn late.

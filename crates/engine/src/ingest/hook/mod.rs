@@ -28,7 +28,7 @@ use std::io::{self, ErrorKind};
 use std::mem::ManuallyDrop;
 use std::panic::PanicHookInfo;
 use std::path::Path;
-use towline_agents::{Agent, BEFORE_TOOL, HookEvent, PayloadError};
+use towline_agents::{Agent, HookEvent, PayloadError};
 use towline_core::event::{Event, EventKind, EventScene, Urgency};
 use towline_core::fault::FaultKind;
 use towline_core::inherit::{Fallback, InheritSettings, OnClear};
@@ -76,12 +76,15 @@ struct HookCall {
     process: OnceCell<Option<Process>>,
 }
 
-/// Runs the hook; errors and panics never change the exit code.
-pub fn run(agent: Option<&OsStr>, source: Option<&OsStr>) -> ! {
+/// Runs the hook; errors and panics never change the exit code. `detail` is the event, for agents whose payloads do not
+/// name it, or marks the payload of a host.
+pub fn run(agent: Option<&OsStr>, detail: Option<&OsStr>) -> ! {
     if variable(GUARD).is_none() {
         std::panic::set_hook(Box::new(end_after_panic));
-        let is_host = source.is_some_and(|source| source == spawn::OF_HOST);
-        answer(agent, if is_host { PayloadSource::Host } else { PayloadSource::Agent });
+        match detail.and_then(OsStr::to_str) {
+            Some(spawn::OF_HOST) => answer(agent, PayloadSource::Host, None),
+            event => answer(agent, PayloadSource::Agent, event),
+        }
     }
     deadline::end()
 }
@@ -93,7 +96,7 @@ fn end_after_panic(panic: &PanicHookInfo<'_>) {
     std::process::exit(0)
 }
 
-fn answer(agent: Option<&OsStr>, source: PayloadSource) {
+fn answer(agent: Option<&OsStr>, source: PayloadSource, event: Option<&str>) {
     let name = agent.and_then(OsStr::to_str).unwrap_or("");
     let (Some(agent), Some(env)) = (Agent::from_name(name), Env::new()) else {
         let detail =
@@ -102,6 +105,10 @@ fn answer(agent: Option<&OsStr>, source: PayloadSource) {
     };
     arm_deadline(&env);
     let payload = read_payload();
+    // The agent that runs it has hooks of its own, or none.
+    if source == PayloadSource::Agent && agent.is_run_by_another(&|name| variable(name).is_some()) {
+        return;
+    }
     let (config, mistake) = load_config(&env);
     let limit_ms = Cell::new(config.deadline_ms);
     let call = HookCall { agent, source, env, config, limit_ms, process: OnceCell::new() };
@@ -110,9 +117,9 @@ fn answer(agent: Option<&OsStr>, source: PayloadSource) {
     if payload.len() >= LARGEST_PAYLOAD {
         return call.unreadable(&PayloadError::TooLarge(LARGEST_PAYLOAD as u64));
     }
-    let mut heard = match call.agent.parse_hook(&payload, call.config.text_limits()) {
+    let mut heard = match call.agent.parse_hook_of(event, &payload, call.config.text_limits()) {
         Ok(Some(heard)) => heard,
-        Ok(None) => return call.warn(&payload),
+        Ok(None) => return call.warn(event, &payload),
         Err(error) => return call.unreadable(&error),
     };
     if call.source == PayloadSource::Host && !call.bound_to_host(&mut heard) {
@@ -122,6 +129,10 @@ fn answer(agent: Option<&OsStr>, source: PayloadSource) {
         return;
     }
     call.complete_turn_end(&mut heard);
+    if heard.transcript.is_none() {
+        let transcript = call.agent.transcript_of(&heard.session.id, &variable);
+        heard.transcript = transcript.and_then(|path| path.into_os_string().into_string().ok());
+    }
     call.know_marker(&mut heard.happening);
     private_turn::hide(&call, &mut heard);
     if let (Some(mistake), EventKind::SessionStarted { .. }) = (mistake, &heard.happening) {
@@ -205,14 +216,14 @@ impl HookCall {
     }
 
     /// An ignored payload may be a tool call about to touch a file. Checked only if warnings are enabled.
-    fn warn(&self, payload: &[u8]) {
+    fn warn(&self, event: Option<&str>, payload: &[u8]) {
         if !self.config.memory.gotchas || self.source == PayloadSource::Host {
             return;
         }
-        let Some(wanted) = self.agent.pending_files(payload) else { return };
+        let Some(wanted) = self.agent.pending_files(event, payload) else { return };
         self.set_deadline();
         match gotchas::warning(&self.env, &self.config, &wanted) {
-            Ok(reply) => self.say(BEFORE_TOOL, &reply),
+            Ok(reply) => self.say(self.agent.before_tool(), &reply),
             Err(error) => self.fault(FaultKind::Store, chain(&error)),
         }
     }
@@ -243,8 +254,8 @@ impl HookCall {
         self.wait_longer_for_context(heard);
         self.set_deadline();
         self.look_for_seat(&event, heard);
-        lag::wait_for_transcript(self, heard);
-        let told = Stop { event: &event, ending: &heard.ending, is_private: heard.is_private };
+        let ending = lag::wait_for_transcript(self, heard);
+        let told = Stop { event: &event, ending: &ending, is_private: heard.is_private };
         Some(fold::fold(self, &told, urgency))
     }
 
