@@ -108,6 +108,34 @@ impl Client {
         is_idle: |screen| screen.contains('❯'),
     };
 
+    /// GitHub Copilot CLI, which asks before it runs a command.
+    pub const COPILOT: Self = Self {
+        name: "copilot",
+        program: || under_node("copilot"),
+        headless: &["-p"],
+        variables: |model| {
+            let given = [
+                ("COPILOT_OFFLINE", "true"),
+                ("COPILOT_AUTO_UPDATE", "false"),
+                ("COPILOT_MODEL", "gpt-4.1"),
+                ("COPILOT_PROVIDER_API_KEY", "key"),
+            ];
+            let url = ("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", model.url()));
+            given.into_iter().map(|(name, value)| (name, value.to_owned())).chain([url]).collect()
+        },
+        seed: |env, _| {
+            let folder = env.home().join(".copilot");
+            let trusted =
+                json!({"trustedFolders": [env.project()], "firstLaunchAt": "2026-01-01T00:00:00.000Z"});
+            write(folder.join("config.json"), &trusted);
+            write(folder.join("settings.json"), &json!({"banner": "never", "autoUpdate": false}));
+        },
+        // The branch is shown once the client listens to keys.
+        is_idle: |screen| {
+            screen.contains("/ commands") && screen.contains('⎇') && !screen.contains(" esc esc ")
+        },
+    };
+
     /// Prepares a home for the client, and links it under its name.
     #[track_caller]
     pub fn seed(&self, env: &TestEnv, model: &Model) {
