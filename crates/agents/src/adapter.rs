@@ -26,7 +26,6 @@ pub(crate) type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 type RepairTranscript = fn(&[u8], RepairOptions<'_>) -> Result<Repair, Unrepairable>;
 type ReadAnswer = fn(&[u8]) -> Option<String>;
-type ReadLastMessage = fn(&[u8]) -> Option<String>;
 type ParseStatusLine = fn(&[u8]) -> Option<StatusLineInput>;
 
 /// One agent.
@@ -143,7 +142,7 @@ pub(crate) struct Transcripts {
     pub answer: Option<ReadAnswer>,
     /// The last message of the turn whose end a hook reports, for agents whose payloads do not hold it. `None` while the
     /// transcript does not hold it either.
-    pub last_message: Option<ReadLastMessage>,
+    pub last_message: Option<ReadAnswer>,
     /// Context usage, read from the last part of the transcript; the model is that named at the session's start.
     pub context: fn(&[u8], Option<&str>) -> Option<ReportedContext>,
 }

@@ -73,6 +73,11 @@ impl Agent {
         wire::answer(&self.adapter().hooks.replies, event, reply)
     }
 
+    /// Whether a hook at the end of a turn can empty the conversation and go on, so that nothing needs to be typed.
+    pub fn restarts_in_place(self) -> bool {
+        !self.adapter().hooks.replies.restart.0.is_empty()
+    }
+
     pub fn presence(self, around: &ProcessContext<'_>) -> SessionPresence {
         (self.adapter().process.presence)(around)
     }

@@ -34,7 +34,10 @@ const ROWS: [Row; 14] = [
         | SubagentFiles::Inside => "yes".to_owned(),
         SubagentFiles::Unread => String::new(),
     }),
-    ("new session and continuation", |it| format!("by typing `{}`", it.clear)),
+    ("continuation in a fresh context", |it| {
+        let restarts = has_any(it, STOPS, |support, event| support.restart.contains(event));
+        if restarts { "in place, without typing".to_owned() } else { format!("by typing `{}`", it.clear) }
+    }),
     ("MCP server, skills", |_| "yes".to_owned()),
     ("plugin", |it| yes(it.install.enabled_plugin.is_some())),
     ("status line", |it| yes(it.status_line.is_some())),

@@ -446,6 +446,18 @@ fn copilot_is_answered_beside_everything_else_and_without_a_message() {
 }
 
 #[test]
+fn a_conversation_is_emptied_only_by_the_agent_that_goes_on_by_itself() {
+    let reply = Reply { verdict: ReplyVerdict::Restart { prompt: "p".into() }, ..Reply::default() };
+    for agent in Agent::ALL {
+        let said = agent.render_reply(named(agent, "Stop"), &reply);
+        assert_eq!(said.is_some(), agent.restarts_in_place(), "{}", agent.name());
+        assert_eq!(agent.render_reply(named(agent, "UserPromptSubmit"), &reply), None);
+    }
+    let whole = r#"{"decision":"block","hookSpecificOutput":{"clearContext":true,"hookEventName":"AfterAgent"},"reason":"p"}"#;
+    assert_eq!(Agent::Gemini.render_reply("AfterAgent", &reply).as_deref(), Some(whole));
+}
+
+#[test]
 fn our_commands_are_known_with_the_name_of_the_plugin_before_them() {
     for typed in ["/tow", "/towline:tow", " /towline:tow go on"] {
         assert_eq!(Agent::Claude.own_command(typed), Some(OwnCommand::Baton), "{typed}");

@@ -236,6 +236,8 @@ pub(crate) struct ReplySupport {
     pub block: Phrases,
     /// Accept `permissionDecision: "deny"`.
     pub deny: Phrases,
+    /// Empty the conversation on `hookSpecificOutput.clearContext`, if the turn is blocked from ending.
+    pub restart: Phrases,
     /// Accept `terminalSequence`, and pass it on to the terminal.
     pub terminal: Phrases,
     pub shape: ReplyShape,
@@ -268,9 +270,12 @@ pub(crate) fn answer(support: &ReplySupport, event: &str, reply: &Reply) -> Opti
     if !reply.terminal.is_empty() && support.terminal.contains(event) {
         answer.insert("terminalSequence".into(), json!(reply.terminal));
     }
-    if let ReplyVerdict::Block { reason } = &reply.verdict
-        && support.block.contains(event)
-    {
+    let blocking = match &reply.verdict {
+        ReplyVerdict::GoOn => None,
+        ReplyVerdict::Block { reason } => Some(reason).filter(|_| support.block.contains(event)),
+        ReplyVerdict::Restart { prompt } => Some(prompt).filter(|_| support.restart.contains(event)),
+    };
+    if let Some(reason) = blocking {
         answer.insert("decision".into(), json!("block"));
         answer.insert("reason".into(), json!(reason));
     }
@@ -288,6 +293,9 @@ fn specific(support: &ReplySupport, event: &str, reply: &Reply) -> Map<String, V
     } else if !reply.context.is_empty() && support.context.contains(event) {
         // A denied tool needs no context beside the reason.
         specific.insert("additionalContext".into(), json!(reply.context.join("\n\n")));
+    }
+    if matches!(reply.verdict, ReplyVerdict::Restart { .. }) && support.restart.contains(event) {
+        specific.insert("clearContext".into(), json!(true));
     }
     specific
 }

@@ -1,5 +1,4 @@
 //! Agents that run another agent's hooks: their prompts go through, and nothing is counted as that agent's.
-#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
 use serde_json::json;
 use std::fs;

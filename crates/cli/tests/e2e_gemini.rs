@@ -6,7 +6,9 @@ mod told;
 use serde_json::{Value, json};
 use std::fs;
 use told::{told, wait_told};
-use towline_testkit::{Claude, Client, Gate, Model, Pane, Process, Rule, Step, TestEnv, Tmux};
+use towline_testkit::{
+    Claude, Client, Gate, Model, Pane, Process, Request, Rule, Step, TestEnv, Tmux, Usage, wait,
+};
 
 const GEMINI: Client = Client::GEMINI;
 
@@ -75,7 +77,15 @@ fn a_seat_through_permission_question_failure_clear_and_quit() {
     wait_told(&env, &seats, |text| text.contains("#2"));
     say(&pane, "/quit");
     pane.wait_end();
-    insta::assert_snapshot!(wait_told(&env, &seats, |text| text.matches(": ended").count() == 2));
+    let text = wait_told(&env, &seats, |text| text.matches(": ended").count() == 2);
+    insta::assert_snapshot!(settled(&text));
+}
+
+/// The text without what depends on timing: a question for the state may see a change before its hook tells it, and the
+/// client reports its end up to three times.
+fn settled(text: &str) -> String {
+    let once = |text: String| text.replace(" session_ended session_ended", " session_ended");
+    once(once(text.replace(" observed", "")))
 }
 
 fn question() -> Value {
@@ -118,7 +128,10 @@ fn escape_is_seen_in_every_phase() {
     env.wait_states(&["working"]);
     pane.keys(&["Escape"]);
     env.wait_states(&["interrupted"]);
-    insta::assert_snapshot!(told(&env, &[("the pane", &pane)]));
+    // A question for the state may see an interruption before its hook tells it: only the turns are certain.
+    let text = told(&env, &[("the pane", &pane)]);
+    let turns: Vec<&str> = text.lines().filter(|line| line.starts_with("  turn ")).collect();
+    insta::assert_snapshot!(turns.join("\n"));
 }
 
 #[test]
@@ -214,6 +227,62 @@ fn a_killed_client_and_a_closed_pane_leave_ended_sessions() {
     env.wait_states(&["completed"]);
     other.close();
     env.wait_states(&[]);
+}
+
+/// Nothing is typed: the hook at the end of a turn has the client empty its conversation and go on.
+#[test]
+fn the_work_goes_on_in_an_emptied_conversation_with_the_handoff_that_the_agent_wrote() {
+    let handoff = "<handoff id=\"@HANDOFF_ID@\">\ncontinue: true\n## Task\npaint the heron\n## Completed\nthe left wing\n\
+                   ## Remaining\nthe right wing\n## Key Context\nblue\n</handoff>";
+    let model = Model::start([
+        Rule::when("Go on with the work as the handoff").then(Step::text("The right wing is painted.")),
+        Rule::when("[towline] The context is").then(Step::text(handoff).usage(FULL)),
+        Rule::when("paint the heron").then(Step::text("I have painted a wing.").usage(FULL)),
+    ]);
+    let asked = goes_on(&model, "ask");
+    assert!(
+        asked.holds("the right wing") && !asked.holds("I have painted a wing."),
+        "{:#}",
+        asked.body["contents"]
+    );
+}
+
+#[test]
+fn the_work_goes_on_in_an_emptied_conversation_with_a_mechanical_handoff() {
+    let model = Model::start([
+        Rule::when("Go on with the work as the handoff").then(Step::text("The right wing is painted.")),
+        Rule::when("paint the heron").then(Step::text("I have painted a wing.").usage(FULL)),
+    ]);
+    let asked = goes_on(&model, "mechanical");
+    assert!(asked.holds("paint the heron"), "{:#}", asked.body["contents"]);
+}
+
+const FULL: Usage = Usage { input: 1_000_000, output: 100, cache_read: 0, cache_write: 0, reasoning: 0 };
+
+/// Fills the context with one prompt, and returns the request with which the work goes on.
+#[track_caller]
+fn goes_on(model: &Model, handoff: &str) -> Request {
+    let env = installed(model);
+    let settings = [("typing.enabled", "true"), ("guard.strategy", "handoff"), ("continue.handoff", handoff)];
+    for (key, value) in settings {
+        env.tow(&["config", "set", key, value]).ok();
+    }
+    let tmux = Tmux::start(&env);
+    let pane = GEMINI.interactive(&tmux, model, &[]);
+    say(&pane, "paint the heron");
+    let hops = || env.tow(&["handoff", "list", "--json"]).ok().json()["hops"].clone();
+    wait::until_evident("the end of the hop", wait::PATIENCE, || {
+        let hops = hops();
+        if hops[0]["state"] == "done" { Ok(()) } else { Err(format!("{hops:#}\n{}", pane.screen())) }
+    });
+    pane.wait_screen("The right wing is painted.");
+    env.wait_states(&["completed"]);
+    assert_eq!(hops().as_array().unwrap().len(), 1);
+    assert_eq!(env.tow(&["typed", "--json"]).ok().json()["intents"].as_array().map_or(0, Vec::len), 0);
+    let asked = model.wait_prompt("Go on with the work as the handoff");
+    let contents = asked.body["contents"].as_array().unwrap();
+    assert_eq!(contents.len(), 1, "the conversation was emptied: {contents:#?}");
+    asked
 }
 
 #[test]

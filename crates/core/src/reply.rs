@@ -22,6 +22,8 @@ pub enum ReplyVerdict {
     GoOn,
     /// The prompt is refused, or the turn continues instead of ending, for this reason.
     Block { reason: String },
+    /// The conversation is emptied, and the work goes on with this prompt instead of ending.
+    Restart { prompt: String },
 }
 
 impl Reply {

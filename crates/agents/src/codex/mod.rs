@@ -43,6 +43,7 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     context: Phrases("SessionStart|UserPromptSubmit|PostToolUse|SubagentStart|PreToolUse"),
     block: Phrases("UserPromptSubmit|PostToolUse|Stop|SubagentStop"),
     deny: Phrases("PreToolUse"),
+    restart: Phrases(""),
     // Codex has its own notifications (`tui.notifications`), which a hook cannot trigger.
     terminal: Phrases(""),
     shape: ReplyShape::Nested,

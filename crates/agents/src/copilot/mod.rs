@@ -40,6 +40,7 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     block: Phrases("userPromptSubmitted|agentStop"),
     deny: Phrases("preToolUse"),
     terminal: Phrases(""),
+    restart: Phrases(""),
     shape: ReplyShape::Flat,
 };
 

@@ -18,6 +18,7 @@ use crate::agent::{Agent, TextLimits};
 use crate::json::RawValue;
 use crate::transcript::prompt_origin;
 use crate::wire::{HookPayload, ReplyShape, ReplySupport};
+use towline_core::compose::GO_ON;
 use towline_core::event::{BlockReason, EndedBy, EventKind, PromptOrigin, SessionPresence, ToolOutcome};
 use towline_core::inherit::InheritSettings;
 use towline_core::phrases::Phrases;
@@ -42,6 +43,7 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     // A tool is denied in the same way.
     block: Phrases("BeforeAgent|BeforeTool|AfterAgent"),
     deny: Phrases(""),
+    restart: Phrases("AfterAgent"),
     // The client has its own notifications (`general.enableNotifications`), which a hook cannot trigger.
     terminal: Phrases(""),
     shape: ReplyShape::Nested,
@@ -87,6 +89,7 @@ fn prompt(wire: &HookPayload<'_>, keeping: TextPolicy) -> EventKind {
 pub(super) fn own_or_human(text: &str) -> PromptOrigin {
     match text {
         _ if text.starts_with(OWN_REASON) => PromptOrigin::Notification,
+        _ if text.starts_with(GO_ON[0]) => PromptOrigin::Continuation,
         _ if text.trim_start().starts_with('/') || Agent::Gemini.own_command(text).is_some() => {
             PromptOrigin::Command
         }

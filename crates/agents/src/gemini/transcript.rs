@@ -162,7 +162,9 @@ impl ConversationState {
         }
         self.is_prompted = true;
         self.turn_starts.begin(checksum(&[head.id.as_bytes()]), head.place);
-        let origin = if is_hooks { PromptOrigin::Notification } else { own_or_human(&text) };
+        let origin = own_or_human(&text);
+        let is_foreign = is_hooks && origin == PromptOrigin::Human;
+        let origin = if is_foreign { PromptOrigin::Notification } else { origin };
         PieceContent::Prompt { text, origin }
     }
 

@@ -36,6 +36,7 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     context: Phrases("SessionStart|UserPromptSubmit|PostToolUse|PostToolBatch"),
     block: Phrases("UserPromptSubmit|Stop"),
     deny: Phrases("PreToolUse"),
+    restart: Phrases(""),
     terminal: Phrases(""),
     shape: ReplyShape::Nested,
 };

@@ -4,7 +4,7 @@
 //! with a reason; no step is retried.
 
 use super::hop::{HandoffAuthor, Hop, HopStage};
-use crate::event::{Event, EventKind, ObservedChange};
+use crate::event::{Event, EventKind, ObservedChange, PromptOrigin};
 use crate::id::SessionKey;
 use crate::time::Timestamp;
 use crate::typing::{self, Intent};
@@ -32,6 +32,7 @@ pub struct HopTransition {
 pub fn follow(hop: &Hop, around: &HopContext<'_>) -> Option<HopTransition> {
     match hop.stage {
         HopStage::Asked | HopStage::Written => interrupted(hop, around.event),
+        HopStage::Clearing | HopStage::Continuing if hop.typed.is_none() => restarted(hop, around.event),
         HopStage::Clearing => cleared(around),
         HopStage::Continuing => prompted(hop, around),
         HopStage::Done | HopStage::Failed | HopStage::Stopped => None,
@@ -80,6 +81,24 @@ fn cleared(around: &HopContext<'_>) -> Option<HopTransition> {
     }
     let clear = around.clear.filter(|clear| clear.stage == typing::IntentStage::Confirmed)?;
     Some(HopTransition { to: HopStage::Continuing, why: None, successor: clear.led_to.clone() })
+}
+
+/// Nothing was typed: the agent empties the conversation itself, and goes on in the same session with our prompt.
+fn restarted(hop: &Hop, event: &Event) -> Option<HopTransition> {
+    if event.session != hop.session || event.subagent.is_some() {
+        return None;
+    }
+    match (&event.happening, hop.stage) {
+        (EventKind::PromptSubmitted { origin: PromptOrigin::Continuation, .. }, HopStage::Clearing) => {
+            let successor = Some(hop.session.clone());
+            Some(HopTransition { to: HopStage::Continuing, why: None, successor })
+        }
+        (_, HopStage::Continuing) => Some(HopTransition { to: HopStage::Done, why: None, successor: None }),
+        (happening, _) if happening.is_real_prompt() || is_session_end(happening) => {
+            Some(failed("the agent did not go on by itself".to_owned()))
+        }
+        (_, _) => None,
+    }
 }
 
 /// Done only if the successor was prompted and had been given the handoff.

@@ -170,3 +170,37 @@ fn an_ended_hop_never_moves_again() {
     let late = |ms| is_overdue(&hop(HopStage::Clearing), Timestamp(1_000 + ms));
     assert!(!late(OVERDUE_MS) && late(OVERDUE_MS + 1));
 }
+
+/// An agent that empties its conversation itself: nothing is typed.
+fn in_place(stage: HopStage) -> Hop {
+    Hop { typed: None, ..hop(stage) }
+}
+
+fn next(hop: &Hop, session: &str, happening: EventKind) -> Option<(HopStage, Option<SessionKey>)> {
+    let event = event(session, happening);
+    let next = follow(hop, &HopContext { event: &event, clear: None, go_on: None });
+    next.map(|next| (next.to, next.successor))
+}
+
+#[test]
+fn a_hop_for_which_nothing_is_typed_goes_on_in_the_same_session() {
+    let clearing = in_place(HopStage::Clearing);
+    let keeping = TextPolicy { longest_bytes: 0, secrets: SecretPolicy::Redacted };
+    let ours = || EventKind::PromptSubmitted {
+        prompt: SafeText::new("not kept", keeping),
+        origin: PromptOrigin::Continuation,
+        own: None,
+    };
+    assert_eq!(next(&clearing, "a:1", ours()), Some((HopStage::Continuing, Some(key("a:1")))));
+    assert_eq!(next(&in_place(HopStage::Continuing), "a:1", ours()), Some((HopStage::Done, None)));
+    assert_eq!(next(&clearing, "a:1", END), None);
+    assert_eq!(next(&clearing, "a:2", ours()), None);
+}
+
+#[test]
+fn a_hop_for_which_nothing_is_typed_fails_if_somebody_else_goes_on() {
+    let clearing = in_place(HopStage::Clearing);
+    assert_eq!(next(&clearing, "a:1", prompt("something else")), Some((HopStage::Failed, None)));
+    let ended = EventKind::SessionEnded { by: EndedBy::Exit };
+    assert_eq!(next(&clearing, "a:1", ended), Some((HopStage::Failed, None)));
+}

@@ -51,17 +51,36 @@ pub fn begin(
     session: &Session,
     asking: HopRequest,
 ) -> Result<(Uid, Vec<Event>), StoreError> {
-    let (seat, author) = (asking.seat.clone(), asking.author);
-    let asked = record::event(env, &session.key, EventKind::HandoffAsked { asking });
-    let hop = asked.uid;
-    let mut events = vec![asked];
-    if author == HandoffAuthor::Mechanical {
-        let text = kept(&form::render(&from_what_is_known(env, store, session)?));
-        let written = EventKind::HandoffWritten { hop, text, by: author };
-        events.push(record::event(env, &session.key, written));
+    let seat = asking.seat.clone();
+    let (hop, mut events, text) = asked(env, store, session, asking)?;
+    if text.is_some() {
         events.extend(start_hop(env, config, Journey { hop, session: &session.key, seat: &seat }));
     }
     Ok((hop, events))
+}
+
+/// The events of the request, and of the handoff with its text if that is mechanical.
+pub fn asked(
+    env: &Env,
+    store: &Store,
+    session: &Session,
+    asking: HopRequest,
+) -> Result<(Uid, Vec<Event>, Option<SafeText>), StoreError> {
+    let by = asking.author;
+    let asked = record::event(env, &session.key, EventKind::HandoffAsked { asking });
+    let hop = asked.uid;
+    if by != HandoffAuthor::Mechanical {
+        return Ok((hop, vec![asked], None));
+    }
+    let text = kept(&form::render(&from_what_is_known(env, store, session)?));
+    let written = EventKind::HandoffWritten { hop, text: text.clone(), by };
+    Ok((hop, vec![asked, record::event(env, &session.key, written)], Some(text)))
+}
+
+/// The events of a hop for which nothing is typed: the reply to the agent gives the handoff.
+pub fn restart(env: &Env, hop: Uid, session: &SessionKey) -> [Event; 2] {
+    let moved = EventKind::HopMoved { hop, to: HopStage::Clearing, why: None, typed: None };
+    [EventKind::HandoffGiven { hop }, moved].map(|happening| record::event(env, session, happening))
 }
 
 /// The events that take a hop from its handoff to typing: clear the session, then prompt its successor.

@@ -3,7 +3,7 @@
 //! Reacts only to its own hops: a turn kept alive by another hook means nothing. At most one block per hop.
 
 use super::file::present_file;
-use super::hop::{Journey, begin, is_allowed, kept, start_hop};
+use super::hop::{Journey, asked, is_allowed, kept, restart, start_hop};
 use super::untold::{Afoot, failure_line};
 use crate::handoff::guard::Gauge;
 use crate::handoff::typing;
@@ -14,10 +14,12 @@ use towline_core::continuing::{
     HandoffAuthor, Hop, HopBarrier, HopDecision, HopRequest, HopStage, SeatHistory, TurnEndInput,
     TurnEnding as EndedBy, at_turns_end as decide, form,
 };
-use towline_core::event::{Event, EventKind};
+use towline_core::event::{Event, EventKind, PromptOrigin};
 use towline_core::fault::FaultKind;
+use towline_core::id::{SessionKey, Uid};
 use towline_core::reply::{Reply, ReplyVerdict};
 use towline_core::session::Session;
+use towline_core::text::SafeText;
 use towline_core::time::Timestamp;
 use towline_core::typing::{IntentPurpose, IntentRequest};
 use towline_store::{Store, StoreError};
@@ -114,21 +116,36 @@ impl TurnEndHandler<'_> {
         let doings = store.own_actions(seat, self.env.now.plus_ms(-DAY_MS))?;
         let here = store.last_hop_of(&session.key)?.map(|hop| hop.began_at);
         // A prompt by the user since then starts a new chain.
-        let led_here = store.hop_to(&session.key)?.filter(|_| session.prompt.is_none());
+        let last_turn = store.last_origin(session)?;
+        let goes_on = |hop: &Hop| match hop.session == session.key {
+            true => last_turn == Some(PromptOrigin::Continuation),
+            false => session.prompt.is_none(),
+        };
+        let led_here = store.hop_to(&session.key)?.filter(goes_on);
         Ok(SeatHistory {
             last_moved: doings.iter().map(|(_, moved)| *moved).max(),
             begun: doings.into_iter().map(|(begun, _)| begun).collect(),
             last_here: here.max(store.last_compaction_asked(&session.key)?),
             is_open: open.iter().any(|hop| hop.asking.seat == seat || hop.session == session.key),
             ordinal: led_here.map_or(0, |hop| hop.asking.ordinal) + 1,
-            last_turn: store.last_origin(session)?,
+            last_turn,
         })
     }
 
     fn begin(&self, asking: HopRequest) -> Result<Outcome, StoreError> {
         let (author, percent) = (asking.author, asking.percent.unwrap_or(0));
         let seat = asking.seat.clone();
-        let (hop, events) = begin(self.env, self.config, self.store, self.session, asking)?;
+        let (hop, mut events, text) = asked(self.env, self.store, self.session, asking)?;
+        let key = &self.session.key;
+        let text = text.as_ref().map(SafeText::as_str);
+        match text {
+            Some(_) if restarts_in_place(key) => events.extend(restart(self.env, hop, key)),
+            Some(_) => {
+                let journey = Journey { hop, session: key, seat: &seat };
+                events.extend(start_hop(self.env, self.config, journey));
+            }
+            None => {}
+        }
         if !append_or_fault(self.env, events) {
             return Ok(Outcome::default());
         }
@@ -140,6 +157,9 @@ impl TurnEndHandler<'_> {
             let reply =
                 Reply { notices: vec![notice], verdict: ReplyVerdict::Block { reason }, ..Reply::default() };
             return Ok(Outcome { reply, goes_on: true });
+        }
+        if let Some(text) = text.filter(|_| restarts_in_place(key)) {
+            return Ok(Outcome { reply: restarting(hop, text), goes_on: true });
         }
         spawn::type_detached(&seat);
         let notice = format!(
@@ -201,6 +221,11 @@ impl TurnEndHandler<'_> {
 
     fn set_out(&self, hop: &Hop) -> Outcome {
         let mut events = self.written(hop);
+        if let (true, Some(text)) = (restarts_in_place(&hop.session), hop.text()) {
+            events.extend(restart(self.env, hop.uid, &hop.session));
+            let goes_on = append_or_fault(self.env, events);
+            return Outcome { reply: restarting(hop.uid, text), goes_on };
+        }
         let journey = Journey { hop: hop.uid, session: &hop.session, seat: &hop.asking.seat };
         events.extend(start_hop(self.env, self.config, journey));
         let goes_on = append_or_fault(self.env, events);
@@ -262,6 +287,16 @@ fn barred(barrier: HopBarrier, percent: Option<u8>) -> Outcome {
         "towline: the context is {percent} % full, but the work does not go on by itself: {barrier}."
     );
     Outcome { reply: said(notice), goes_on: false }
+}
+
+fn restarts_in_place(session: &SessionKey) -> bool {
+    Agent::from_name(session.agent.as_str()).is_some_and(Agent::restarts_in_place)
+}
+
+/// The prompt carries the handoff: the session has nothing else left.
+fn restarting(hop: Uid, handoff: &str) -> Reply {
+    let prompt = format!("{}\n\n{handoff}", form::prompt(hop));
+    Reply { verdict: ReplyVerdict::Restart { prompt }, ..Reply::default() }
 }
 
 fn said(notice: String) -> Reply {
