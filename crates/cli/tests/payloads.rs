@@ -1,7 +1,7 @@
 //! Whatever an agent sends, its hook ends well, complains of nothing, and answers rightly or not at all.
 #![expect(clippy::expect_used, reason = "a test reports by panicking")]
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -60,8 +60,8 @@ fn insist_on_sound_store(env: &TestEnv) -> Store {
 #[test]
 fn every_recorded_payload_is_taken_and_answered_rightly_or_not_at_all() {
     let env = env_with_something_to_say();
-    let (mut answers, mut expected) = (0, 0);
-    let mut met = BTreeSet::new();
+    let mut answers = 0;
+    let mut expected = BTreeMap::new();
     // A fault is told again a day later, so every session start has something to say.
     for (day, Recording { agent, name, payload }) in (1..).zip(recorded()) {
         env.set_now(1_800_000_000_000 + 2 * day * DAY_MS);
@@ -73,34 +73,48 @@ fn every_recorded_payload_is_taken_and_answered_rightly_or_not_at_all() {
             "{agent}/{name}"
         );
         answers += usize::from(!run.stdout.is_empty());
-        expected += usize::from(is_kept(&agent, &payload, &mut met));
+        count_kept(&agent, &payload, &mut expected);
     }
     let store = insist_on_sound_store(&env);
-    assert!(answers >= 8 && expected >= 60, "only {answers} answers and {expected} events");
-    assert_eq!(events_of(&store, &met), expected);
+    let events: usize = expected.values().sum();
+    assert!(answers >= 8 && events >= 60, "only {answers} answers and {events} events");
+    let kept = expected.keys().map(|session| (session.clone(), events_of(&store, session)));
+    assert_eq!(kept.collect::<BTreeMap<_, _>>(), expected);
     let faults = store.faults().expect("they can be read");
     // Two days between payloads add up to jumps of the clock between two expiry runs.
     let is_expected = |kind| matches!(kind, FaultKind::Config | FaultKind::Clock);
     assert!(faults.iter().all(|fault| is_expected(fault.kind)), "{faults:?}");
 }
 
-/// Whether the event is to be found in the store: it is modelled, and is not the end or a subagent of a session that nobody
+/// Counts the event if it is to be found in the store: it is modelled, and is not the end or a subagent of a session that nobody
 /// met.
-fn is_kept(agent: &str, payload: &[u8], met: &mut BTreeSet<SessionKey>) -> bool {
+fn count_kept(agent: &str, payload: &[u8], met: &mut BTreeMap<SessionKey, usize>) {
     let agent = Agent::from_name(agent).expect("the agent is known");
     let Some(heard) = agent.parse_hook(payload, KEEPING).expect("a recorded payload is understood") else {
-        return false;
+        return;
     };
     let is_late = matches!(heard.happening, EventKind::SessionEnded { .. }) || heard.subagent.is_some();
-    (!is_late && met.insert(heard.session.clone())) || met.contains(&heard.session)
+    if !is_late {
+        met.entry(heard.session.clone()).or_default();
+    }
+    met.entry(heard.session).and_modify(|events| *events += 1);
 }
 
-/// How many events agents told of; where a session sits is our own finding, and so is that a bookmark was due.
-fn events_of(store: &Store, sessions: &BTreeSet<SessionKey>) -> usize {
-    let events = sessions.iter().flat_map(|session| store.events(session).expect("they can be read"));
+/// How many events agents told of; where a session sits is our own finding, and so are a due bookmark, a number that came with an
+/// event and a command in a prompt.
+fn events_of(store: &Store, session: &SessionKey) -> usize {
+    let events = store.events(session).expect("they can be read").into_iter();
     events
         .filter(|event| {
-            !["seat_found", "bookmark_set", "bookmark_placed", "memory_given"].contains(&event.kind.as_str())
+            ![
+                "seat_found",
+                "bookmark_set",
+                "bookmark_placed",
+                "memory_given",
+                "context_measured",
+                "fresh_asked",
+            ]
+            .contains(&event.kind.as_str())
         })
         .count()
 }
