@@ -353,7 +353,7 @@ fn the_last_words_of_a_turn_are_kept_however_large_the_payload_is() {
 
 #[test]
 fn the_payload_of_an_agent_that_runs_foreign_hooks_was_counted_as_another_agents() {
-    let payload = include_bytes!("../fixtures/foreign/grok-1.0.41/UserPromptSubmit.json");
+    let payload = include_bytes!("../foreign/grok-1.0.41/UserPromptSubmit.json");
     for agent in Agent::ALL {
         assert_eq!(agent.parse_hook(payload, KEEPING), Ok(None));
     }

@@ -16,7 +16,7 @@ struct Room {
     silent: &'static [&'static str],
 }
 
-const ROOMS: [Room; 4] = [
+const ROOMS: [Room; 5] = [
     Room {
         agent: "claude",
         context: &[
@@ -44,6 +44,12 @@ const ROOMS: [Room; 4] = [
         agent: "codex",
         context: &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart"],
         block: &["UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop"],
+        silent: &["SessionEnd"],
+    },
+    Room {
+        agent: "qwen",
+        context: &["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolBatch"],
+        block: &["UserPromptSubmit", "Stop"],
         silent: &["SessionEnd"],
     },
     Room {

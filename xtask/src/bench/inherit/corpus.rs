@@ -40,7 +40,10 @@ impl Corpus {
             code.extend(files::read(&path)?.lines().map(|line| json_escaped(&format!("{line}\n"))));
         }
         let regex = |pattern| Regex::new(pattern).map_err(|error| Failure::malformed("a pattern", error));
-        Ok(Corpus { recorded, code, large: regex(LARGE)?, id: regex(ID)? })
+        let large = regex(LARGE)?;
+        // A recording without such a text cannot grow.
+        recorded.retain(|(_, text)| large.is_match(text));
+        Ok(Corpus { recorded, code, large, id: regex(ID)? })
     }
 
     /// Writes transcripts below a user's home until they have this many bytes; returns the actual number.

@@ -1,4 +1,4 @@
-//! Recorded screens.
+//! Recorded screens of the client: each is seen for what it is, or not at all.
 
 use super::*;
 use std::collections::BTreeMap;
