@@ -202,9 +202,7 @@ fn settings_are_as_before_once_it_is_uninstalled() {
     let before = fs::read(&file).unwrap();
     env.tow(&["install", "--agent", "qwen"]).ok().prints("Qwen Code");
     assert_ne!(fs::read(&file).unwrap(), before);
-    env.tow(&["doctor"])
-        .prints("qwen hooks       15 events registered")
-        .prints("qwen mcp         registered");
+    env.tow(&["doctor"]).prints("15 events registered").prints("registered in");
     env.tow(&["uninstall", "--agent", "qwen"]).ok();
     assert_eq!(fs::read(&file).unwrap(), before);
     assert!(!env.home().join(".qwen/skills").exists());
