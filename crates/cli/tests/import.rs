@@ -505,7 +505,11 @@ fn a_database_that_cannot_be_read_is_named_and_stops_nothing_else() {
     drop(run);
     fs::remove_file(bench.throughline()).unwrap();
     bench.env.tow(&["import", "throughline"]).exits(2).complains("there is no database of throughline at");
-    bench.env.tow(&["import", "nothing"]).exits(2).complains("claude, codex, throughline, claude-mem");
+    bench
+        .env
+        .tow(&["import", "nothing"])
+        .exits(2)
+        .complains("claude, codex, qwen, gemini, copilot, throughline, claude-mem");
 }
 
 #[test]
