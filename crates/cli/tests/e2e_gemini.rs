@@ -229,7 +229,7 @@ fn a_killed_client_and_a_closed_pane_leave_ended_sessions() {
     env.wait_states(&[]);
 }
 
-/// Nothing is typed: the hook at the end of a turn has the client empty its conversation and go on.
+/// The hook at the end of a turn has the client empty its conversation and go on, without typing.
 #[test]
 fn the_work_goes_on_in_an_emptied_conversation_with_the_handoff_that_the_agent_wrote() {
     let handoff = "<handoff id=\"@HANDOFF_ID@\">\ncontinue: true\n## Task\npaint the heron\n## Completed\nthe left wing\n\

@@ -47,7 +47,7 @@ fn existing(path: PathBuf) -> PathBuf {
     match path.canonicalize() {
         Ok(path) => path,
         Err(error) => panic!(
-            "no client at {}: {error}\n`./test.sh` installs the pinned clients; `npm ci` in clients/ does that alone",
+            "no client at {}: {error}\n`./test.sh` installs the pinned clients; `npm install --no-save` in clients/ does that alone",
             path.display()
         ),
     }

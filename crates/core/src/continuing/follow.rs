@@ -83,7 +83,7 @@ fn cleared(around: &HopContext<'_>) -> Option<HopTransition> {
     Some(HopTransition { to: HopStage::Continuing, why: None, successor: clear.led_to.clone() })
 }
 
-/// Nothing was typed: the agent empties the conversation itself, and goes on in the same session with our prompt.
+/// The agent empties the conversation itself and goes on in the same session with our prompt, without typing.
 fn restarted(hop: &Hop, event: &Event) -> Option<HopTransition> {
     if event.session != hop.session || event.subagent.is_some() {
         return None;
