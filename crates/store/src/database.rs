@@ -2,8 +2,12 @@
 //!
 //! The only `Connection::open` of the project. Writing needs the `ProjectionLock`; reading takes no lock and changes no row.
 
+#[cfg(target_os = "linux")]
+use crate::alloc;
 use crate::home::{DataFolder, beside, open_or_make, size};
 use crate::lock::ProjectionLock;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+use crate::wal_index;
 use crate::{marks, memory};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
@@ -211,7 +215,11 @@ pub(crate) fn move_aside(database: &Path, now: Timestamp) -> io::Result<PathBuf>
 
 #[expect(clippy::disallowed_methods, reason = "the one place that opens a database")]
 pub(crate) fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    #[cfg(target_os = "linux")]
+    alloc::fill();
     memory::install();
+    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+    wal_index::keep();
     Connection::open_with_flags(path, flags)
 }
 

@@ -26,6 +26,8 @@ mod tables;
 pub mod told;
 mod unused;
 pub mod upkeep;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod wal_index;
 pub mod warned;
 mod written;
 

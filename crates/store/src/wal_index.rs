@@ -1,0 +1,258 @@
+//! Keeps SQLite's WAL index (the `-shm` file) from one process to the next.
+//!
+//! The first process that opens a database truncates the index, because a power cut may have damaged it, and builds it anew
+//! from the whole WAL. Most hooks are the first process: a prompt's hook read 30 frames of `towline.db`, and a session's first
+//! prompt up to 8 MB of `archive.db`. The index is kept if it was made since the machine started, and if the WAL ends with
+//! the frame that the index names; the checksum of a frame covers all frames before it.
+//!
+//! Decides only whether SQLite may keep the file. The locks, the format and every repair are SQLite's own
+//! (<https://sqlite.org/walformat.html>): an index that a killed process left half written is repaired by its protocol.
+#![expect(unsafe_code, reason = "SQLite asks for file operations by C functions")]
+
+use rusqlite::ffi;
+use std::ffi::{OsString, c_char, c_int};
+use std::fs::{self, File};
+use std::mem::{ManuallyDrop, transmute};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Once, OnceLock};
+use std::{io, ptr};
+
+/// The length to which SQLite truncates the index, and no other file.
+const RESET: i64 = 3;
+
+/// The first part of the index; SQLite never makes a smaller one.
+const SMALLEST: u64 = 32 * 1024;
+
+/// Two copies of the header, and what checkpoints and readers share.
+const HEAD: usize = 136;
+const COPY: usize = 48;
+
+/// Eight bytes that SQLite reserves for systems whose locks are part of the file; ours hold the boot that made the file.
+const MARK: usize = 120;
+
+const WAL_HEAD: u64 = 32;
+const FRAME_HEAD: u64 = 24;
+
+/// Lets SQLite keep indexes. Must be called before the first database is opened.
+pub(crate) fn keep() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the default VFS lives as long as the process, and the function has the signature of the one it replaces.
+        unsafe {
+            let Some(vfs) = ffi::sqlite3_vfs_find(ptr::null()).as_mut() else { return };
+            let Some(set) = vfs.xSetSystemCall else { return };
+            let ours = transmute::<Truncate, unsafe extern "C" fn()>(truncate);
+            let name: *const c_char = c"ftruncate".as_ptr();
+            set(vfs, name, Some(ours));
+        }
+    });
+}
+
+type Truncate = unsafe extern "C" fn(c_int, libc::off_t) -> c_int;
+
+/// Replaces `ftruncate`. SQLite resets an index while it holds the lock that keeps every other process from opening it.
+unsafe extern "C" fn truncate(file: c_int, length: libc::off_t) -> c_int {
+    if length == RESET {
+        // SAFETY: SQLite's file is open during the call, and is not closed here.
+        let index = ManuallyDrop::new(unsafe { File::from_raw_fd(file) });
+        if let Some(boot) = boot() {
+            if is_current(&index, boot).unwrap_or(false) {
+                return 0;
+            }
+            // Emptied first: the mark must not vouch for what a reset leaves.
+            if index.set_len(0).is_ok() && index.write_all_at(&boot, MARK as u64).is_ok() {
+                return 0;
+            }
+        }
+    }
+    // SAFETY: the call that SQLite asked for.
+    unsafe { libc::ftruncate(file, length) }
+}
+
+/// Half of the random id that the kernel gives each start of the machine. `None` where it is not told.
+fn boot() -> Option<[u8; 8]> {
+    static BOOT: OnceLock<Option<[u8; 8]>> = OnceLock::new();
+    *BOOT.get_or_init(|| {
+        let mut id = [0; 36];
+        File::open("/proc/sys/kernel/random/boot_id").ok()?.read_exact_at(&mut id, 0).ok()?;
+        let digits = std::str::from_utf8(&id).ok()?.get(19..)?.replace('-', "");
+        u64::from_str_radix(&digits, 16).ok().map(u64::to_be_bytes)
+    })
+}
+
+/// Whether the index was made since the machine started, and is that of the WAL beside it.
+fn is_current(index: &File, boot: [u8; 8]) -> io::Result<bool> {
+    let mut head = [0; HEAD];
+    index.read_exact_at(&mut head, 0)?;
+    if head[MARK..MARK + boot.len()] != boot || head[..COPY] != head[COPY..2 * COPY] {
+        return Ok(false);
+    }
+    if index.metadata()?.len() < SMALLEST {
+        return Ok(false);
+    }
+    let Some(log) = log_of(index) else { return Ok(false) };
+    ends_as(&Header::of(&head), &log)
+}
+
+/// The WAL beside an index.
+fn log_of(index: &File) -> Option<PathBuf> {
+    let path = fs::read_link(format!("/proc/self/fd/{}", index.as_raw_fd())).ok()?;
+    let database = path.as_os_str().as_bytes().strip_suffix(b"-shm")?;
+    let log = [database, b"-wal"].concat();
+    Some(PathBuf::from(OsString::from_vec(log)))
+}
+
+/// What an index says of its WAL.
+struct Header {
+    page: u64,
+    frames: u64,
+    checksum: [u32; 2],
+    salts: [u8; 8],
+}
+
+impl Header {
+    fn of(head: &[u8; HEAD]) -> Header {
+        let number = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let page = u64::from(u16::from_ne_bytes([head[14], head[15]]));
+        let mut salts = [0; 8];
+        salts.copy_from_slice(&head[32..40]);
+        Header {
+            page: (page & 0xfe00) + ((page & 1) << 16),
+            frames: u64::from(number(16)),
+            checksum: [number(24), number(28)],
+            salts,
+        }
+    }
+}
+
+/// Whether the last frame of the index is in the WAL.
+fn ends_as(header: &Header, log: &Path) -> io::Result<bool> {
+    if header.frames == 0 {
+        return Ok(fs::metadata(log).map_or(true, |log| log.len() == 0));
+    }
+    let log = File::open(log)?;
+    let mut head = [0; WAL_HEAD as usize];
+    log.read_exact_at(&mut head, 0)?;
+    let mut frame = [0; FRAME_HEAD as usize];
+    log.read_exact_at(&mut frame, WAL_HEAD + (header.frames - 1) * (FRAME_HEAD + header.page))?;
+    let number = |at: usize| u32::from_be_bytes([frame[at], frame[at + 1], frame[at + 2], frame[at + 3]]);
+    Ok(head[16..24] == header.salts
+        && frame[8..16] == header.salts
+        && [number(16), number(20)] == header.checksum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::{open_for_reading, open_for_writing};
+    use crate::home::beside;
+    use rusqlite::Connection;
+    use std::time::Duration;
+
+    const SCHEMA: [&str; 1] = ["create table t (a)"];
+
+    struct Files(tempfile::TempDir);
+
+    impl Files {
+        /// A database with three rows, all of them in the WAL only, that no process has open.
+        fn with_three_rows() -> Files {
+            let files = Files(tempfile::tempdir().unwrap());
+            for row in 1..=3 {
+                files.writing().execute("insert into t values (?)", [row]).unwrap();
+            }
+            files
+        }
+
+        fn database(&self) -> PathBuf {
+            self.0.path().join("x.db")
+        }
+
+        fn log(&self) -> PathBuf {
+            beside(&self.database(), "-wal")
+        }
+
+        fn index(&self) -> PathBuf {
+            beside(&self.database(), "-shm")
+        }
+
+        fn writing(&self) -> Connection {
+            open_for_writing(&self.database(), Duration::ZERO, &SCHEMA).unwrap()
+        }
+
+        /// Zero also if the table is gone with the WAL.
+        fn rows(&self) -> u32 {
+            let Ok(Some(db)) = open_for_reading(&self.database(), Duration::ZERO, &SCHEMA) else { return 0 };
+            db.query_row("select count(*) from t", [], |row| row.get::<_, u32>(0)).unwrap_or(0)
+        }
+
+        /// Damages what a new index would be built from, but not what is read by the present one.
+        fn damage_a_checksum(&self) {
+            let log = File::options().write(true).open(self.log()).unwrap();
+            log.write_all_at(&[0x5a; 8], WAL_HEAD + 16).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_next_process_does_not_read_the_whole_wal() {
+        let files = Files::with_three_rows();
+        files.damage_a_checksum();
+        assert_eq!(files.rows(), 3);
+        files.writing().execute("insert into t values (4)", []).unwrap();
+        assert_eq!(files.rows(), 4);
+    }
+
+    #[test]
+    fn an_index_of_an_earlier_boot_is_built_anew() {
+        let files = Files::with_three_rows();
+        let index = File::options().write(true).open(files.index()).unwrap();
+        index.write_all_at(&[7; 8], MARK as u64).unwrap();
+        files.damage_a_checksum();
+        assert_eq!(files.rows(), 0, "the WAL was read from its start");
+    }
+
+    #[test]
+    fn an_index_that_another_program_has_reset_is_built_anew() {
+        let files = Files::with_three_rows();
+        fs::write(files.index(), b"abc").unwrap();
+        assert_eq!(files.rows(), 3);
+        fs::remove_file(files.index()).unwrap();
+        assert_eq!(files.rows(), 3);
+    }
+
+    #[test]
+    fn an_index_is_not_used_with_another_wal() {
+        let files = Files::with_three_rows();
+        let earlier = fs::read(files.log()).unwrap();
+        files.writing().execute("insert into t values (4)", []).unwrap();
+        fs::write(files.log(), &earlier).unwrap();
+        assert_eq!(files.rows(), 3);
+        fs::write(files.log(), b"").unwrap();
+        assert_eq!(files.rows(), 0);
+        assert_eq!(fs::read(files.index()).unwrap()[..4], fs::read(files.index()).unwrap()[48..52]);
+    }
+
+    #[test]
+    fn rows_written_after_a_checkpoint_are_found() {
+        let files = Files::with_three_rows();
+        files.writing().query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())).unwrap();
+        assert_eq!((files.rows(), fs::metadata(files.log()).unwrap().len()), (3, 0));
+        files.writing().execute("insert into t values (4)", []).unwrap();
+        assert_eq!(files.rows(), 4);
+        files.writing().query_row("pragma wal_checkpoint(passive)", [], |_| Ok(())).unwrap();
+        files.writing().execute("insert into t values (5)", []).unwrap();
+        assert_eq!(files.rows(), 5);
+    }
+
+    #[test]
+    fn an_index_that_was_cut_short_is_built_anew() {
+        let files = Files::with_three_rows();
+        for length in [0, 3, 100, 128, 136, 4096, 32 * 1024 - 1] {
+            File::options().write(true).open(files.index()).unwrap().set_len(length).unwrap();
+            assert_eq!(files.rows(), 3, "{length} bytes");
+            assert_eq!(fs::metadata(files.index()).unwrap().len(), SMALLEST);
+        }
+    }
+}
