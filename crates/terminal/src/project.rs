@@ -2,7 +2,9 @@
 //!
 //! Runs no `git`: a hook cannot afford the spawn. Follows the links from a worktree to the repository it belongs to.
 
+use rustix::fs::{Mode, OFlags};
 use std::fs;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use towline_core::project::{ProjectIdentity, branch_in_head, remote_in_config, same_remote};
 use towline_core::text::clip;
@@ -22,9 +24,19 @@ struct GitFolders {
     common: PathBuf,
 }
 
+/// The folder without symbolic links. Asks the kernel where it is: `realpath` of the static release's C library takes a call
+/// for each part of the path and starts an allocator of its own, 6 of a prompt's 290 system calls and 3 of its page faults.
+fn resolved(folder: &Path) -> Option<PathBuf> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let told = rustix::fs::open(folder, flags, Mode::empty())
+        .ok()
+        .and_then(|opened| fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd())).ok());
+    told.filter(|path| path.is_dir()).or_else(|| fs::canonicalize(folder).ok())
+}
+
 /// The git folder that all worktrees of the folder's repository share.
 pub fn shared_repository(folder: &Path) -> Option<PathBuf> {
-    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let real = resolved(folder).unwrap_or_else(|| folder.to_owned());
     repository_above(&real).map(|repository| repository.common)
 }
 
@@ -34,7 +46,7 @@ fn repository_above(real: &Path) -> Option<GitFolders> {
 
 /// Reads the traces of the folder's project. `name_in` extracts the name from the text of a name file.
 pub fn traces(folder: &Path, name_in: &dyn Fn(&str) -> Option<String>) -> ProjectIdentity {
-    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let real = resolved(folder).unwrap_or_else(|| folder.to_owned());
     let Some(repository) = repository_above(&real) else {
         let name = read(&real.join(NAME_FILE)).and_then(|text| name_in(&text)).map(bounded);
         return ProjectIdentity { root: text(&real), remote: None, name, branch: None };
