@@ -153,7 +153,7 @@ fn new_session(event: &Event) -> Option<Session> {
         fresh_at: None,
         asked: None,
         limited_until: None,
-        recalled_at: None,
+        memories_given_at: None,
         tasks: 0,
         subagents: BTreeSet::new(),
         background: 0,
@@ -303,7 +303,7 @@ fn apply(session: &mut Session, event: &Event) -> Option<SessionTurn> {
         EventKind::ContextAnnounced { percent, to } => {
             session.meter.told = session.meter.told.and(*to, *percent);
         }
-        EventKind::MemoryGiven { .. } => session.recalled_at = Some(event.at),
+        EventKind::MemoryGiven { .. } => session.memories_given_at = Some(event.at),
     }
     ended
 }
@@ -524,7 +524,7 @@ fn compaction_ended(session: &mut Session, event: &Event) {
     session.context_tokens = None;
     session.meter.compacted(event.at);
     // The compaction removed the memories from the context.
-    session.recalled_at = None;
+    session.memories_given_at = None;
 }
 
 fn model_answered(session: &mut Session, event: &Event, context_tokens: u64) {

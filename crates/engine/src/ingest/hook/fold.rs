@@ -173,7 +173,7 @@ fn context_by_reading(call: &HookCall, event: &Event) -> Result<Option<Reply>, S
     let Some(store) = Store::read(&call.env.home, patience(call))? else { return Ok(None) };
     let Some(session) = store.session(&event.session)? else { return Ok(None) };
     let is_settled = matches!(session.inheriting, InheritState::Nothing | InheritState::Settled);
-    if is_settled && session.recalled_at.is_some() {
+    if is_settled && session.memories_given_at.is_some() {
         return Ok(Some(Reply::default()));
     }
     if !store.has_event(&event.session, event.uid)? {
@@ -362,7 +362,7 @@ fn heir(known: &Known, event: &Event) -> Option<Session> {
     let is_asked = event.subagent.is_none() && event.happening.is_real_prompt();
     let session = known.gauge.as_ref().map(|gauge| &gauge.session).filter(|_| is_asked)?;
     let is_due = session.inheriting == InheritState::Due
-        || session.recalled_at.is_none()
+        || session.memories_given_at.is_none()
         || !known.afoot.open.is_empty();
     // Prompted: the seat is looked for first.
     (is_due && session.inheriting != InheritState::Prompted).then(|| session.clone())
