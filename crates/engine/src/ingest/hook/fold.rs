@@ -6,7 +6,7 @@
 
 use super::{HookCall, LATE, PayloadSource, scene};
 use crate::handoff::bookmarks::{Bookmarked, reply_to_marker};
-use crate::handoff::continuing::{Afoot, Known, Stop};
+use crate::handoff::continuing::{Afoot, Known, AppliedEvent};
 use crate::handoff::guard::Gauge;
 use crate::handoff::inherit::Giver;
 use crate::handoff::{continuing, guard, inherit};
@@ -43,14 +43,14 @@ const LOOKS_FOR_SEAT: u32 = 3;
 /// Applies the journal and returns the reply to the agent. Not inlined: most hooks only append, and its locals would
 /// cost each of them pages of stack.
 #[inline(never)]
-pub(super) fn fold(call: &HookCall, told: &Stop<'_>, urgency: Urgency) -> (Reply, Bookmarked) {
-    let event = told.event;
+pub(super) fn fold(call: &HookCall, applied: &AppliedEvent<'_>, urgency: Urgency) -> (Reply, Bookmarked) {
+    let event = applied.event;
     let (mut reply, mut bookmarked) = (Reply::default(), Bookmarked::Nothing);
     let mut rest = ReplyScope::Nothing;
     for round in 0..ROUNDS {
         // Only the first round answers the agent; later rounds apply events that other hooks left to us.
         let is_asked = round == 0 && call.source == PayloadSource::Agent;
-        let asked = if is_asked { ReplyScope::All(told) } else { rest };
+        let asked = if is_asked { ReplyScope::All(applied) } else { rest };
         let lock = match take_lock(call, urgency, asked) {
             Ok(RoundStart::Apply(lock)) => lock,
             Ok(RoundStart::Read(context)) => {
@@ -119,7 +119,7 @@ enum Missing {
 #[derive(Clone, Copy)]
 enum ReplyScope<'a> {
     Nothing,
-    All(&'a Stop<'a>),
+    All(&'a AppliedEvent<'a>),
     /// The session's inheritance, deferred until its seat was looked for.
     Inheritance(&'a Event),
 }
@@ -145,7 +145,7 @@ fn take_lock(call: &HookCall, urgency: Urgency, asked: ReplyScope<'_>) -> io::Re
     let patience = match (asked, urgency) {
         (ReplyScope::Nothing, _) => Duration::ZERO,
         (ReplyScope::Inheritance(_), _) | (ReplyScope::All(_), Urgency::Answered) => patience(call),
-        (ReplyScope::All(told), Urgency::Shown) if is_answered(call, told.event) => patience(call),
+        (ReplyScope::All(applied), Urgency::Shown) if is_answered(call, applied.event) => patience(call),
         (ReplyScope::All(_), Urgency::Shown | Urgency::UnlessWorking | Urgency::Whenever) => Duration::ZERO,
     };
     let waiting =
@@ -189,7 +189,7 @@ fn context_by_reading(call: &HookCall, event: &Event) -> Result<Option<Reply>, S
 
 fn event_of<'a>(asked: ReplyScope<'a>) -> Option<&'a Event> {
     match asked {
-        ReplyScope::All(told) => Some(told.event),
+        ReplyScope::All(applied) => Some(applied.event),
         ReplyScope::Inheritance(event) => Some(event),
         ReplyScope::Nothing => None,
     }
@@ -222,8 +222,8 @@ fn fold_once(
     let known = known(call, asked, &store, &folded)?;
     let mut missing = known.as_ref().map_or(Missing::Nothing, |known| missing(known, asked));
     let went_on = match (asked, &known) {
-        (ReplyScope::All(told), Some(known)) => {
-            continuing::at_turns_end(&call.env, &call.config, &store, told, known)?
+        (ReplyScope::All(applied), Some(known)) => {
+            continuing::at_turns_end(&call.env, &call.config, &store, applied, known)?
         }
         _ => continuing::Outcome::default(),
     };
@@ -236,7 +236,7 @@ fn fold_once(
     let mut heir = known.as_ref().zip(event_of(asked)).and_then(|(known, event)| heir(known, event));
     let (mut reply, mut measured, mut open) = (Reply::default(), Reply::default(), vec![]);
     if let Some(known) = known {
-        if let ReplyScope::All(Stop { event, .. }) = asked {
+        if let ReplyScope::All(AppliedEvent { event, .. }) = asked {
             reply = reply_to(call, event, &store, &known.afoot)?.merge(went_on.reply);
             let guarded = |gauge| guard::reply(&call.env, &call.config, gauge, event);
             measured = known.gauge.map(guarded).unwrap_or_default();
@@ -291,7 +291,7 @@ fn fold_again(call: &HookCall, store: &Store, pace: &ProjectionLimits<'_>) -> Re
 /// Decided by the session's row, not by the effects of this pass: another process may have applied the prompt
 /// without being able to look for the seat.
 fn missing(known: &Known, asked: ReplyScope<'_>) -> Missing {
-    let (ReplyScope::All(Stop { event, .. }), Some(gauge)) = (asked, &known.gauge) else {
+    let (ReplyScope::All(AppliedEvent { event, .. }), Some(gauge)) = (asked, &known.gauge) else {
         return Missing::Nothing;
     };
     let is_prompt = matches!(event.happening, EventKind::PromptSubmitted { .. });
@@ -314,7 +314,7 @@ fn known(
 ) -> Result<Option<Known>, StoreError> {
     let (event, measures) = match asked {
         ReplyScope::Nothing => return Ok(None),
-        ReplyScope::All(Stop { event, .. }) => (*event, folded.caught_up),
+        ReplyScope::All(AppliedEvent { event, .. }) => (*event, folded.caught_up),
         ReplyScope::Inheritance(event) => (event, false),
     };
     let afoot = Afoot::at(&call.env, store, event)?;
@@ -331,7 +331,7 @@ fn news<'e>(
     asked: ReplyScope<'_>,
     went_on: &continuing::Outcome,
 ) -> Cow<'e, [Effect]> {
-    let (ReplyScope::All(Stop { event, .. }), true) = (asked, went_on.goes_on) else {
+    let (ReplyScope::All(AppliedEvent { event, .. }), true) = (asked, went_on.goes_on) else {
         return Cow::Borrowed(effects);
     };
     let is_it = |effect: &Effect| matches!(effect, Effect::StateChanged { session, to: SessionState::Completed, .. } if *session == event.session);

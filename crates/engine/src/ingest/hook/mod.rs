@@ -11,7 +11,7 @@ mod scene;
 
 use crate::capture::capture_detached;
 use crate::handoff::bookmarks::Bookmarked;
-use crate::handoff::continuing::Stop;
+use crate::handoff::continuing::AppliedEvent;
 use crate::handoff::guard;
 use crate::index::damage::record_panic;
 use crate::ingest::host;
@@ -255,8 +255,8 @@ impl HookCall {
         self.set_deadline();
         self.look_for_seat(&event, heard);
         let ending = lag::wait_for_transcript(self, heard);
-        let told = Stop { event: &event, ending: &ending, is_private: heard.is_private };
-        Some(fold::fold(self, &told, urgency))
+        let applied = AppliedEvent { event: &event, ending: &ending, is_private: heard.is_private };
+        Some(fold::fold(self, &applied, urgency))
     }
 
     /// The event, and the command its prompt holds: one write, so that neither exists without the other.
