@@ -1,7 +1,8 @@
 //! The state of a session as a pure function of its events.
 //!
-//! `step` is the only place that decides. It does no I/O and reads no clock: reactions to a change are returned as
-//! effects, and the caller carries them out once the change is saved.
+//! Only `step` changes a session's state. `arbiter` proposes observations, `inherit` decides inheritance. It does no I/O
+//! and reads no clock: reactions to a change are returned as effects, and the caller carries them out once the change is
+//! saved.
 
 mod effects;
 

@@ -9,7 +9,7 @@ use crate::text::SafeText;
 /// How soon an event must be applied to the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
-    /// With the next projection run, whenever that is: no displayed state depends on it.
+    /// At the next apply, whenever that is: no displayed state depends on it.
     Whenever,
     /// Like `Whenever` while the session is known to be working; otherwise the event may end a block.
     UnlessWorking,
