@@ -82,7 +82,7 @@ fn read(agent: Agent, heard: &HookEvent) -> Option<ContextUsage> {
     probe::context_near(agent, heard.transcript.as_deref()?).map(ContextUsage::read)
 }
 
-/// A session at an event where the guard acts, and the context measured there. Memory giving needs it too (`fold::heir`).
+/// A session at an event where the guard acts, and the context measured there. Memory giving needs it too (`apply::heir`).
 pub struct Gauge {
     pub session: Session,
     news: Vec<Event>,

@@ -1,7 +1,7 @@
 //! Gives a session the work it inherits, and its user the choices if there are several.
 //!
 //! `core::inherit` decided what is inherited, while events were applied; this module puts it into words, once. Whether
-//! memories are due, `fold::heir` asks first; `Giver::remembered` decides without inherited work, `Giver::hand` with it:
+//! memories are due, `apply::heir` asks first; `Giver::remembered` decides without inherited work, `Giver::hand` with it:
 //! once per context, and never after a fresh start.
 
 use crate::capture;

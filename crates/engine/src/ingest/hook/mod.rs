@@ -3,8 +3,8 @@
 //! Always exits with 0, prints nothing but its reply, starts no thread and no runtime, and never makes the
 //! agent wait longer than its deadline. Every error becomes a fault for `tow doctor`.
 
+mod apply;
 mod deadline;
-mod fold;
 mod lag;
 mod private_turn;
 mod scene;
@@ -256,7 +256,7 @@ impl HookCall {
         self.look_for_seat(&event, heard);
         let ending = lag::wait_for_transcript(self, heard);
         let applied = AppliedEvent { event: &event, ending: &ending, is_private: heard.is_private };
-        Some(fold::fold(self, &applied, urgency))
+        Some(apply::fold(self, &applied, urgency))
     }
 
     /// The event, and the command its prompt holds: one write, so that neither exists without the other.

@@ -6,7 +6,7 @@
 
 use super::{HookCall, LATE, PayloadSource, scene};
 use crate::handoff::bookmarks::{Bookmarked, reply_to_marker};
-use crate::handoff::continuing::{Afoot, Known, AppliedEvent};
+use crate::handoff::continuing::{Afoot, AppliedEvent, Known};
 use crate::handoff::guard::Gauge;
 use crate::handoff::inherit::Giver;
 use crate::handoff::{continuing, guard, inherit};
