@@ -43,7 +43,7 @@ const LOOKS_FOR_SEAT: u32 = 3;
 /// Applies the journal and returns the reply to the agent. Not inlined: most hooks only append, and its locals would
 /// cost each of them pages of stack.
 #[inline(never)]
-pub(super) fn fold(call: &HookCall, applied: &AppliedEvent<'_>, urgency: Urgency) -> (Reply, Bookmarked) {
+pub(super) fn apply(call: &HookCall, applied: &AppliedEvent<'_>, urgency: Urgency) -> (Reply, Bookmarked) {
     let event = applied.event;
     let (mut reply, mut bookmarked) = (Reply::default(), Bookmarked::Nothing);
     let mut rest = ReplyScope::Nothing;
@@ -61,12 +61,12 @@ pub(super) fn fold(call: &HookCall, applied: &AppliedEvent<'_>, urgency: Urgency
             }
             Ok(RoundStart::Leave) => break,
             Err(error) => {
-                call.fault(FaultKind::Store, format!("could not take the fold lock: {error}"));
+                call.fault(FaultKind::Store, format!("could not take the apply lock: {error}"));
                 break;
             }
         };
         let seen = journal::unsealed_bytes(&call.env.home);
-        let done = match fold_once(call, asked, lock) {
+        let done = match apply_once(call, asked, lock) {
             Ok(done) => done,
             Err(error) => {
                 report(call, &error);
@@ -81,7 +81,7 @@ pub(super) fn fold(call: &HookCall, applied: &AppliedEvent<'_>, urgency: Urgency
         if done.bookmarked == Bookmarked::Something {
             bookmarked = Bookmarked::Something;
         }
-        if journal::unsealed_bytes(&call.env.home) == done.refolded.unwrap_or(seen) {
+        if journal::unsealed_bytes(&call.env.home) == done.reapplied.unwrap_or(seen) {
             break;
         }
     }
@@ -103,7 +103,7 @@ struct PassOutcome {
     missing: Missing,
     bookmarked: Bookmarked,
     /// Journal size when the events that the first pass caused were applied in turn.
-    refolded: Option<u64>,
+    reapplied: Option<u64>,
 }
 
 /// Whether the seat of the prompting session is unknown.
@@ -209,7 +209,7 @@ fn is_answered(call: &HookCall, event: &Event) -> bool {
     call.config.notify.speaks_by_terminal() || may_go_on
 }
 
-fn fold_once(
+fn apply_once(
     call: &HookCall,
     asked: ReplyScope<'_>,
     lock: ProjectionLock,
@@ -218,8 +218,8 @@ fn fold_once(
     let has_time = || call.env.elapsed() < patience;
     let new_machine = call.env.uid();
     let pace = ProjectionLimits { has_time: &has_time, now: call.env.now, new_machine, patience };
-    let (store, folded) = Store::open_and_apply(&call.env.home, &lock, &pace)?;
-    let known = known(call, asked, &store, &folded)?;
+    let (store, projected) = Store::open_and_apply(&call.env.home, &lock, &pace)?;
+    let known = known(call, asked, &store, &projected)?;
     let mut missing = known.as_ref().map_or(Missing::Nothing, |known| missing(known, asked));
     let went_on = match (asked, &known) {
         (ReplyScope::All(applied), Some(known)) => {
@@ -227,11 +227,11 @@ fn fold_once(
         }
         _ => continuing::Outcome::default(),
     };
-    let news = news(&folded.effects, asked, &went_on);
+    let news = news(&projected.effects, asked, &went_on);
     let bookmarked = effects::settle(&call.env, &call.config, &store, &news)?;
-    let mut refolded = match bookmarked {
+    let mut reapplied = match bookmarked {
         Bookmarked::Nothing => None,
-        Bookmarked::Something => Some(fold_again(call, &store, &pace)?),
+        Bookmarked::Something => Some(apply_again(call, &store, &pace)?),
     };
     let mut heir = known.as_ref().zip(event_of(asked)).and_then(|(known, event)| heir(known, event));
     let (mut reply, mut measured, mut open) = (Reply::default(), Reply::default(), vec![]);
@@ -251,7 +251,7 @@ fn fold_once(
     if let (Missing::SeatToDecideBy, Some(event)) = (missing, event_of(asked)) {
         look_for_missing_seat(call, event, missing);
         if let Ok(Some(_lock)) = ProjectionLock::take_within(&call.env.home, pauses(patience)) {
-            refolded = Some(fold_again(call, &store, &pace)?);
+            reapplied = Some(apply_again(call, &store, &pace)?);
             let decided = |session: &Session| session.inheriting != InheritState::Prompted;
             (missing, heir) = (Missing::Nothing, store.session(&event.session)?.filter(decided));
         }
@@ -263,12 +263,12 @@ fn fold_once(
         let is_recorded = journal::unsealed_bytes(&call.env.home) != before;
         // On the open connection: another round would cost more.
         if is_recorded && let Ok(Some(_lock)) = ProjectionLock::try_take(&call.env.home) {
-            refolded = Some(fold_again(call, &store, &pace)?);
+            reapplied = Some(apply_again(call, &store, &pace)?);
         }
     }
     let reply = reply.merge(measured);
     store.exit_without_close();
-    Ok(PassOutcome { reply, missing, bookmarked, refolded })
+    Ok(PassOutcome { reply, missing, bookmarked, reapplied })
 }
 
 /// A prompt does not look for jobs: they are due every few hours, and its turn ends soon.
@@ -281,10 +281,10 @@ fn is_upkeep_due(call: &HookCall, asked: ReplyScope<'_>, store: &Store) -> Resul
 }
 
 /// Applies the records that we appended ourselves, on the open connection: another round would cost more.
-fn fold_again(call: &HookCall, store: &Store, pace: &ProjectionLimits<'_>) -> Result<u64, StoreError> {
+fn apply_again(call: &HookCall, store: &Store, pace: &ProjectionLimits<'_>) -> Result<u64, StoreError> {
     let seen = journal::unsealed_bytes(&call.env.home);
-    let folded = store.apply_journal(pace)?;
-    effects::carry_out(&call.env, &call.config, store, &folded.effects)?;
+    let projected = store.apply_journal(pace)?;
+    effects::carry_out(&call.env, &call.config, store, &projected.effects)?;
     Ok(seen)
 }
 
@@ -310,15 +310,15 @@ fn known(
     call: &HookCall,
     asked: ReplyScope<'_>,
     store: &Store,
-    folded: &Projected,
+    projected: &Projected,
 ) -> Result<Option<Known>, StoreError> {
     let (event, measures) = match asked {
         ReplyScope::Nothing => return Ok(None),
-        ReplyScope::All(AppliedEvent { event, .. }) => (*event, folded.caught_up),
+        ReplyScope::All(AppliedEvent { event, .. }) => (*event, projected.caught_up),
         ReplyScope::Inheritance(event) => (event, false),
     };
     let afoot = Afoot::at(&call.env, store, event)?;
-    let mut gauge = Gauge::at(store, event, folded.sessions.get(&event.session))?;
+    let mut gauge = Gauge::at(store, event, projected.sessions.get(&event.session))?;
     if let Some(gauge) = gauge.as_mut().filter(|_| measures) {
         gauge.read(&call.env);
     }
@@ -374,7 +374,7 @@ fn inherited(call: &HookCall, store: &Store, heir: &Session, open: &[Hop]) -> Re
     if heir.inheriting == InheritState::Due { giver.inherited() } else { giver.remembered() }
 }
 
-/// Merges the features' notices and answers; `fold_once` adds the continuation, the inheritance and the context guard.
+/// Merges the features' notices and answers; `apply_once` adds the continuation, the inheritance and the context guard.
 fn reply_to(call: &HookCall, event: &Event, store: &Store, afoot: &Afoot) -> Result<Reply, StoreError> {
     let terminal = notify::terminal(&call.config.notify, store, event)?;
     let reply = Reply { terminal, ..Reply::default() };

@@ -256,7 +256,7 @@ impl HookCall {
         self.look_for_seat(&event, heard);
         let ending = lag::wait_for_transcript(self, heard);
         let applied = AppliedEvent { event: &event, ending: &ending, is_private: heard.is_private };
-        Some(apply::fold(self, &applied, urgency))
+        Some(apply::apply(self, &applied, urgency))
     }
 
     /// The event, and the command its prompt holds: one write, so that neither exists without the other.
