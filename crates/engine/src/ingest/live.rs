@@ -131,7 +131,7 @@ pub fn apply(env: &Env) -> Result<Option<Store>, Failure> {
         return Ok(None);
     }
     let has_time = || env.elapsed() < PATIENCE;
-    let pace =
+    let limits =
         ProjectionLimits { has_time: &has_time, now: env.now, new_machine: env.uid(), patience: PATIENCE };
     for _ in 0..ROUNDS {
         let Some(lock) = ProjectionLock::take_within(home, pauses(PATIENCE))
@@ -140,7 +140,7 @@ pub fn apply(env: &Env) -> Result<Option<Store>, Failure> {
             break;
         };
         let seen = journal::unsealed_bytes(home);
-        let store = match Store::open_and_apply(home, &lock, &pace) {
+        let store = match Store::open_and_apply(home, &lock, &limits) {
             Err(StoreError::Newer { .. } | StoreError::Busy { .. }) => break,
             Err(error) => return Err(error.into()),
             Ok((store, projected)) => {

@@ -217,8 +217,8 @@ fn apply_once(
     let patience = patience(call);
     let has_time = || call.env.elapsed() < patience;
     let new_machine = call.env.uid();
-    let pace = ProjectionLimits { has_time: &has_time, now: call.env.now, new_machine, patience };
-    let (store, projected) = Store::open_and_apply(&call.env.home, &lock, &pace)?;
+    let limits = ProjectionLimits { has_time: &has_time, now: call.env.now, new_machine, patience };
+    let (store, projected) = Store::open_and_apply(&call.env.home, &lock, &limits)?;
     let known = known(call, asked, &store, &projected)?;
     let mut missing = known.as_ref().map_or(Missing::Nothing, |known| missing(known, asked));
     let went_on = match (asked, &known) {
@@ -231,7 +231,7 @@ fn apply_once(
     let bookmarked = effects::settle(&call.env, &call.config, &store, &news)?;
     let mut reapplied = match bookmarked {
         Bookmarked::Nothing => None,
-        Bookmarked::Something => Some(apply_again(call, &store, &pace)?),
+        Bookmarked::Something => Some(apply_again(call, &store, &limits)?),
     };
     let mut heir = known.as_ref().zip(event_of(asked)).and_then(|(known, event)| heir(known, event));
     let (mut reply, mut measured, mut open) = (Reply::default(), Reply::default(), vec![]);
@@ -251,7 +251,7 @@ fn apply_once(
     if let (Missing::SeatToDecideBy, Some(event)) = (missing, event_of(asked)) {
         look_for_missing_seat(call, event, missing);
         if let Ok(Some(_lock)) = ProjectionLock::take_within(&call.env.home, pauses(patience)) {
-            reapplied = Some(apply_again(call, &store, &pace)?);
+            reapplied = Some(apply_again(call, &store, &limits)?);
             let decided = |session: &Session| session.inheriting != InheritState::Prompted;
             (missing, heir) = (Missing::Nothing, store.session(&event.session)?.filter(decided));
         }
@@ -263,7 +263,7 @@ fn apply_once(
         let is_recorded = journal::unsealed_bytes(&call.env.home) != before;
         // On the open connection: another round would cost more.
         if is_recorded && let Ok(Some(_lock)) = ProjectionLock::try_take(&call.env.home) {
-            reapplied = Some(apply_again(call, &store, &pace)?);
+            reapplied = Some(apply_again(call, &store, &limits)?);
         }
     }
     let reply = reply.merge(measured);
@@ -281,9 +281,9 @@ fn is_upkeep_due(call: &HookCall, asked: ReplyScope<'_>, store: &Store) -> Resul
 }
 
 /// Applies the records that we appended ourselves, on the open connection: another round would cost more.
-fn apply_again(call: &HookCall, store: &Store, pace: &ProjectionLimits<'_>) -> Result<u64, StoreError> {
+fn apply_again(call: &HookCall, store: &Store, limits: &ProjectionLimits<'_>) -> Result<u64, StoreError> {
     let seen = journal::unsealed_bytes(&call.env.home);
-    let projected = store.apply_journal(pace)?;
+    let projected = store.apply_journal(limits)?;
     effects::carry_out(&call.env, &call.config, store, &projected.effects)?;
     Ok(seen)
 }
