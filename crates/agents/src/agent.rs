@@ -41,7 +41,7 @@ pub struct HookEvent {
     pub folder: Option<String>,
     pub transcript: Option<String>,
     /// The subagent's own transcript, if it has one.
-    pub helper_transcript: Option<String>,
+    pub subagent_transcript: Option<String>,
     pub model: Option<String>,
     /// How full the context is, for agents that report it with an event.
     pub fill: Option<ContextUsage>,

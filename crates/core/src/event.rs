@@ -111,7 +111,8 @@ pub enum EventKind {
     /// The model was given this many memories and next steps. Also recorded with 0, after a fresh start or if nothing fits.
     MemoryGiven { items: u32 },
     /// The agent is about to start a subagent and waits for our decision.
-    HelperWanted { tool: SafeText },
+    #[serde(rename = "helper_wanted")]
+    SubagentWanted { tool: SafeText },
     /// The scene holds the new folder.
     FolderChanged,
     /// The agent completed an entry of its own task list.

@@ -25,7 +25,7 @@ pub struct SeatView {
     /// The tool that a block is about.
     pub tool: Option<String>,
     /// Subagents and background tasks at work.
-    pub helpers: u32,
+    pub subagents: u32,
     /// Tasks completed since the last prompt.
     pub tasks: u32,
     /// When a usage limit ends.

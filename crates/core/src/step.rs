@@ -268,7 +268,7 @@ fn apply(session: &mut Session, event: &Event) -> Option<SessionTurn> {
         EventKind::SubagentStarted => session.subagents.extend(event.subagent.clone()),
         EventKind::SubagentStopped => subagent_stopped(session, event),
         EventKind::CompactionStarted { .. }
-        | EventKind::HelperWanted { .. }
+        | EventKind::SubagentWanted { .. }
         | EventKind::FolderChanged
         | EventKind::SeatFound
         | EventKind::BatonDropped

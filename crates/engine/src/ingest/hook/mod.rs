@@ -147,7 +147,7 @@ fn answer(agent: Option<&OsStr>, source: PayloadSource, event: Option<&str>) {
         let _ = warned::remove(&call.env.home, &heard.session);
     }
     if heard.happening.ends_something() {
-        let transcripts = [&heard.transcript, &heard.helper_transcript];
+        let transcripts = [&heard.transcript, &heard.subagent_transcript];
         capture_detached(&call.env.home, call.agent.name(), transcripts, bookmarks);
     } else if heard.happening.is_marker() {
         spawn::place_detached();
@@ -190,7 +190,7 @@ impl HookCall {
         let Ok(id) = heard.session.id.of_host() else { return false };
         let own = host::transcript(&self.env.home, &id);
         heard.transcript = heard.transcript.take().filter(|path| Path::new(path) == own);
-        (heard.helper_transcript, heard.typed, heard.session.id) = (None, None, id);
+        (heard.subagent_transcript, heard.typed, heard.session.id) = (None, None, id);
         if let EventKind::PromptSubmitted { own, .. } = &mut heard.happening {
             *own = None;
         }
