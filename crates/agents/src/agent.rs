@@ -41,7 +41,7 @@ pub struct HookEvent {
     pub folder: Option<String>,
     pub transcript: Option<String>,
     /// The subagent's own transcript, if it has one.
-    pub helper_transcript: Option<String>,
+    pub subagent_transcript: Option<String>,
     pub model: Option<String>,
     /// How full the context is, for agents that report it with an event.
     pub fill: Option<ContextUsage>,
@@ -120,7 +120,7 @@ const OTHER_AGENTS: [&str; 13] = [
     "roo",
 ];
 
-/// Variables that such agents set for the commands they run, and one that does not name its session to them.
+/// Variables of unhooked agents, and of hooked agents whose commands may get no session id.
 const OTHER_VARIABLES: [&str; 4] = ["CURSOR_AGENT", "GEMINI_CLI", "OPENCODE_PID", "QWEN_CODE"];
 
 /// Whether a program of this name is an agent that Towline does not hook into.
@@ -128,7 +128,7 @@ pub fn is_other_agent(name: &str) -> bool {
     OTHER_AGENTS.contains(&name)
 }
 
-/// Whether an agent that Towline does not hook into runs a process with these variables.
+/// Whether a process with these variables is run by an agent that may not name its session to it.
 pub fn has_agents_variable(is_set: &dyn Fn(&str) -> bool) -> bool {
     OTHER_VARIABLES.iter().any(|name| is_set(name))
 }

@@ -32,7 +32,7 @@ impl Agent {
         Some(of_session(&self.folder(variable)?, session.as_str()))
     }
 
-    /// The same without those of subagents in files of their own.
+    /// All transcripts without those of subagents.
     pub fn main_transcripts(self, folder: &Path) -> Vec<PathBuf> {
         let mut found = self.transcripts(folder);
         found.retain(|path| !is_subagent(path));

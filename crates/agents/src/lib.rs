@@ -1,4 +1,5 @@
-//! The agents: their payloads, replies and settings. The only crate that knows a vendor's name.
+//! The agents: their payloads, replies and settings. The only crate that knows a vendor's name, besides the places that
+//! `HOMES` in `xtask/src/tidy/agent_names.rs` lists: `testkit`, `store/foreign`, the server's `hosts.rs` and `xtask`.
 //!
 //! Translates agent input into `core`'s types and `core`'s replies into agent output. Makes no decisions, keeps
 //! no state, and reads neither clock nor environment.

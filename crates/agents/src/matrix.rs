@@ -1,6 +1,7 @@
 //! The capabilities of each agent as a table for the documentation, from the table of adapters.
 //!
-//! States only what an adapter declares: nothing is added by hand.
+//! States only what an adapter declares: nothing is added by hand, except the two lists `PROMPTS` and `STOPS`. A prompt or an
+//! end of a turn that is in neither makes a dash of what the agent can do.
 
 use crate::adapter::{Adapter, SubagentFiles};
 use crate::agent::Agent;

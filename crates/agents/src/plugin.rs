@@ -1,4 +1,4 @@
-//! The contents of `tow install` as a plugin of each agent, in one folder that is a marketplace for all of them.
+//! The contents of `tow install` as a plugin for Claude Code and Codex, in one folder that is a marketplace for both.
 //!
 //! Built from the same tables as the settings entries. Contains no program: it runs the `tow` on the PATH. Writes
 //! nothing: `cargo xtask plugin` does.

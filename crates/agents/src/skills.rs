@@ -1,5 +1,5 @@
-//! The agents' skills: users pass the baton, look up details, ask for the status and plan a trim with them; models
-//! query earlier sessions.
+//! The agents' five skills: `tow` (pass the baton), `tow-detail` (look up a turn), `tow-memory` (search earlier sessions),
+//! `tow-status` (ask what all agents do) and `tow-trim` (plan a trim).
 //!
 //! Texts only, and short: every description is always in the model's context, and every body whenever the skill is
 //! used. Skills never repeat what the hook already does when it sees the prompt.

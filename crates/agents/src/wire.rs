@@ -128,7 +128,7 @@ pub(crate) fn parse_hook(
         is_private,
         folder: folder.into_owned(),
         transcript: wire.transcript_path.into_owned(),
-        helper_transcript: wire.agent_transcript_path.into_owned(),
+        subagent_transcript: wire.agent_transcript_path.into_owned(),
         model: wire.model.into_owned(),
         fill: reported_fill(wire.input_tokens, wire.context_limit),
         typed,

@@ -138,8 +138,8 @@ fn a_session_is_seated_by_its_prompt_even_if_somebody_else_folded_that_first() {
     wait::until("the prompt", wait::PATIENCE, || (journal::unsealed_bytes(&home) > 0).then_some(()));
     let has_time = || true;
     let (now, new_machine) = (Timestamp(0), Uid([7; 16]));
-    let pace = ProjectionLimits { has_time: &has_time, now, new_machine, patience: Duration::ZERO };
-    let (store, folded) = Store::open_and_apply(&home, &lock, &pace).unwrap();
+    let limits = ProjectionLimits { has_time: &has_time, now, new_machine, patience: Duration::ZERO };
+    let (store, folded) = Store::open_and_apply(&home, &lock, &limits).unwrap();
     assert_eq!((folded.events, store.seats().unwrap()), (1, vec![]));
     drop((store, lock));
     assert_eq!(wait_seat(&env).place.pane, Some(pane.id.clone()));

@@ -42,7 +42,7 @@ impl Default for BarStyle {
             working: look("*", "colour255"),
             completed: look("+", "colour114"),
             stopped: look("x", "colour221"),
-            blocked: look("!", "colour210"),
+            blocked: look("!", "colour210"), // light red
             background: "colour235".into(),
             project: ProjectNameDisplay::Hidden,
         }

@@ -70,7 +70,7 @@ pub enum EventKind {
     },
     /// All tool calls of one model response are finished or were refused by the user.
     ToolsFinished,
-    /// A dialog is about to show, for a permission or a question.
+    /// The agent asks the user for a permission or an answer.
     PermissionAsked { tool: SafeText, reason: BlockReason },
     /// The agent's own rules refused a tool; the user is not asked.
     PermissionRefused { tool: SafeText },
@@ -108,10 +108,11 @@ pub enum EventKind {
     ContextMeasured { fill: ContextUsage },
     /// The model or the user was notified that the context reached this threshold.
     ContextAnnounced { percent: u8, to: NoticeAudience },
-    /// The model was given this many memories and next steps.
+    /// The model was given this many memories and next steps. Also recorded with 0, after a fresh start or if nothing fits.
     MemoryGiven { items: u32 },
     /// The agent is about to start a subagent and waits for our decision.
-    HelperWanted { tool: SafeText },
+    #[serde(rename = "helper_wanted")]
+    SubagentWanted { tool: SafeText },
     /// The scene holds the new folder.
     FolderChanged,
     /// The agent completed an entry of its own task list.

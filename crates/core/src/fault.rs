@@ -41,7 +41,7 @@ impl FaultKind {
             FaultKind::Journal => {
                 "free disk space or make the data folder writable, then run `tow data work`"
             }
-            FaultKind::Store => "run `tow data work` to fold what was kept in the journal",
+            FaultKind::Store => "run `tow data work` to apply what was kept in the journal",
             FaultKind::Rebuilt => {
                 "nothing is lost that the journal held; the damaged file was kept beside the database"
             }

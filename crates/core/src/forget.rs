@@ -209,12 +209,12 @@ pub fn marks_of(traces: &ProjectIdentity) -> Vec<IdHash> {
 pub enum PieceSource {
     Session,
     /// A subagent's pieces do not name their turn.
-    Helper,
+    Subagent,
 }
 
 impl PieceSource {
     pub fn of<Id>(subagent: Option<Id>) -> PieceSource {
-        if subagent.is_some() { PieceSource::Helper } else { PieceSource::Session }
+        if subagent.is_some() { PieceSource::Subagent } else { PieceSource::Session }
     }
 }
 
@@ -238,7 +238,7 @@ impl ForgottenParts<'_> {
     /// Whether everything at this time was erased.
     pub fn is_time_erased(&self, at: Timestamp, whose: PieceSource) -> bool {
         let in_turn = |own: &ForgottenInSession| own.turns.values().any(|turn| turn.holds(at));
-        self.is_in_stretch(at) || (whose == PieceSource::Helper && self.own.is_some_and(in_turn))
+        self.is_in_stretch(at) || (whose == PieceSource::Subagent && self.own.is_some_and(in_turn))
     }
 
     /// Whether the session's folder and project were erased.
@@ -290,7 +290,7 @@ mod tests {
         let gone = all.of(&key("a"), &[]).unwrap();
         assert!(gone.is_turn_erased(IdHash::of("p1"), Timestamp(5)));
         assert!(!gone.is_turn_erased(IdHash::of("p2"), Timestamp(9)));
-        assert!(gone.is_piece_erased(IdHash::of("h"), Timestamp(7), PieceSource::Helper));
+        assert!(gone.is_piece_erased(IdHash::of("h"), Timestamp(7), PieceSource::Subagent));
         assert!(!gone.is_piece_erased(IdHash::of("h"), Timestamp(7), PieceSource::Session));
         assert_eq!(all.of(&key("b"), &[]), None);
     }

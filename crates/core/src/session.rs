@@ -102,8 +102,9 @@ pub struct Session {
     pub asked: Option<OpenDialog>,
     /// When the usage limit that stopped it ends, if known.
     pub limited_until: Option<Timestamp>,
-    /// When its model was last given memories; a compaction clears this.
-    pub recalled_at: Option<Timestamp>,
+    /// When its model was last given memories, also recorded with 0, after a fresh start or if nothing fits; a compaction
+    /// clears this.
+    pub memories_given_at: Option<Timestamp>,
     /// Tasks completed since the user's last prompt.
     pub tasks: u32,
     /// Subagents at work.

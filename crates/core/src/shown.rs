@@ -1,7 +1,7 @@
 //! The seats as every surface displays them, and their order.
 //!
-//! Surfaces only draw this list. A completed turn that the user has looked at is displayed as idle; looking does not
-//! change the session's state.
+//! Surfaces only draw this list. A completed, interrupted or limited session that the user has looked at is displayed as
+//! idle; looking does not change the session's state.
 
 use crate::id::short_of;
 use crate::session::SessionState;
@@ -25,7 +25,7 @@ pub struct SeatView {
     /// The tool that a block is about.
     pub tool: Option<String>,
     /// Subagents and background tasks at work.
-    pub helpers: u32,
+    pub subagents: u32,
     /// Tasks completed since the last prompt.
     pub tasks: u32,
     /// When a usage limit ends.
@@ -58,7 +58,7 @@ impl SeatView {
     pub const STATES_BY_URGENCY: [&str; 6] =
         ["blocked", "limited", "interrupted", "completed", "working", "idle"];
 
-    /// The state as a word, the same on every surface; `idle` once the user has looked at it.
+    /// The state as a word, the same on every surface; `idle` once the user has looked at it, except blocked and working.
     pub fn state_name(&self) -> &'static str {
         if self.light() == SeatLight::Idle { SessionState::Idle.name() } else { self.state.name() }
     }

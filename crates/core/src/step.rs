@@ -1,7 +1,8 @@
 //! The state of a session as a pure function of its events.
 //!
-//! `step` is the only place that decides. It does no I/O and reads no clock: reactions to a change are returned as
-//! effects, and the caller carries them out once the change is saved.
+//! Only `step` changes a session's state. `arbiter` proposes observations, `inherit` decides inheritance. It does no I/O
+//! and reads no clock: reactions to a change are returned as effects, and the caller carries them out once the change is
+//! saved.
 
 mod effects;
 
@@ -153,7 +154,7 @@ fn new_session(event: &Event) -> Option<Session> {
         fresh_at: None,
         asked: None,
         limited_until: None,
-        recalled_at: None,
+        memories_given_at: None,
         tasks: 0,
         subagents: BTreeSet::new(),
         background: 0,
@@ -267,7 +268,7 @@ fn apply(session: &mut Session, event: &Event) -> Option<SessionTurn> {
         EventKind::SubagentStarted => session.subagents.extend(event.subagent.clone()),
         EventKind::SubagentStopped => subagent_stopped(session, event),
         EventKind::CompactionStarted { .. }
-        | EventKind::HelperWanted { .. }
+        | EventKind::SubagentWanted { .. }
         | EventKind::FolderChanged
         | EventKind::SeatFound
         | EventKind::BatonDropped
@@ -303,7 +304,7 @@ fn apply(session: &mut Session, event: &Event) -> Option<SessionTurn> {
         EventKind::ContextAnnounced { percent, to } => {
             session.meter.told = session.meter.told.and(*to, *percent);
         }
-        EventKind::MemoryGiven { .. } => session.recalled_at = Some(event.at),
+        EventKind::MemoryGiven { .. } => session.memories_given_at = Some(event.at),
     }
     ended
 }
@@ -524,7 +525,7 @@ fn compaction_ended(session: &mut Session, event: &Event) {
     session.context_tokens = None;
     session.meter.compacted(event.at);
     // The compaction removed the memories from the context.
-    session.recalled_at = None;
+    session.memories_given_at = None;
 }
 
 fn model_answered(session: &mut Session, event: &Event, context_tokens: u64) {

@@ -26,7 +26,7 @@ towline_core::named_enum! {
         Tokens = "tokens",
         Cache = "cache",
         Cost = "cost",
-        Helpers = "subs",
+        Subagents = "subs",
         Age = "age",
         Active = "last",
         Pane = "pane",
@@ -52,7 +52,7 @@ const STEPS: [(Column, u16); 19] = [
     (Column::Project, 16),
     (Column::Cost, 8),
     (Column::Model, 10),
-    (Column::Helpers, 4),
+    (Column::Subagents, 4),
     (Column::Tokens, 7),
     (Column::Active, 4),
     (Column::Project, 24),
@@ -109,7 +109,7 @@ fn placed(mut chosen: Vec<(Column, u16)>, left: u16, room: u16) -> Vec<Placed> {
 
 impl Column {
     fn is_number(self) -> bool {
-        matches!(self, Column::Tokens | Column::Cache | Column::Cost | Column::Helpers)
+        matches!(self, Column::Tokens | Column::Cache | Column::Cost | Column::Subagents)
     }
 }
 
@@ -137,7 +137,7 @@ impl Placed {
             Column::Tokens => (spent(&|spent| short_count(spent.tokens.total())), Style::new()),
             Column::Cache => (spent(&cache), FAINT),
             Column::Cost => (spent(&|spent| spent.bill().display()), Style::new()),
-            Column::Helpers => (count(shown.helpers), Style::new()),
+            Column::Subagents => (count(shown.subagents), Style::new()),
             Column::Age => (row.started_at.map(|at| ago(at, model.now)).unwrap_or_default(), FAINT),
             Column::Active => (row.active_at.map(|at| ago(at, model.now)).unwrap_or_default(), FAINT),
             Column::Pane => (shown.pane.clone().unwrap_or_default(), FAINT),

@@ -65,7 +65,7 @@ fn numbers(row: &MonitorRow, columns: usize) -> Vec<StyledLine> {
         let (tokens, cost) = (short_count(spent.tokens.total()), spent.bill().display());
         lines.push(format!("{tokens} tokens used{}, {cost}", cache.unwrap_or_default()));
     }
-    let counts = [(row.shown.helpers, "helpers at work"), (row.shown.tasks, "tasks done")];
+    let counts = [(row.shown.subagents, "helpers at work"), (row.shown.tasks, "tasks done")];
     let counts: Vec<String> = counts
         .iter()
         .filter(|(number, _)| *number > 0)

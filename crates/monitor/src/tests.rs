@@ -84,7 +84,7 @@ pub fn crowd() -> MonitorModel {
     beta.shown.agent = "beta".into();
     beta.shown.session = Some("beta:dddd".into());
     beta.shown.model = Some("swift-5.2-max".into());
-    beta.shown.helpers = 3;
+    beta.shown.subagents = 3;
     let mut unpriced = spent(beta, 34_567_890, 12_345_678);
     if let Some(spent) = &mut unpriced.spent {
         spent.unpriced = 5;

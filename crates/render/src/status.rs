@@ -21,7 +21,7 @@ fn seat_json(seat: &SeatView) -> Value {
         "branch": seat.branch,
         "prompt": seat.prompt,
         "tool": seat.tool,
-        "helpers": seat.helpers,
+        "helpers": seat.subagents,
         "tasks": seat.tasks,
         "limited_until": seat.until.map(|until| until.to_utc()),
         "context_percent": seat.context_percent,

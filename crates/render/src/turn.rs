@@ -26,9 +26,14 @@ pub fn turn_text(page: &mut Page, view: &TurnView, now: Timestamp) {
     section(page, view, "images", &of(&[DetailKind::Image]));
     section(page, view, "summaries", &of(&[DetailKind::Summary]));
     section(page, view, "thinking", &of(&[DetailKind::Thinking]));
-    for helper in distinct(view.details.iter().filter_map(|detail| detail.row.subagent.as_deref())) {
-        let doings = view.details.iter().filter(|detail| detail.row.subagent.as_deref() == Some(helper));
-        section(page, view, &format!("helper {}", escape_for_terminal(helper)), &doings.collect::<Vec<_>>());
+    for subagent in distinct(view.details.iter().filter_map(|detail| detail.row.subagent.as_deref())) {
+        let doings = view.details.iter().filter(|detail| detail.row.subagent.as_deref() == Some(subagent));
+        section(
+            page,
+            view,
+            &format!("helper {}", escape_for_terminal(subagent)),
+            &doings.collect::<Vec<_>>(),
+        );
     }
     missing(page, view);
 }
@@ -155,11 +160,11 @@ pub fn heading_json(of: &Conversation, turn: &TurnRow, row: &DetailRow) -> Value
 pub fn one_detail_text(page: &mut Page, view: &TurnView, now: Timestamp) {
     let Some(detail) = view.details.first() else { return };
     let row = &detail.row;
-    let helper =
+    let subagent =
         row.subagent.as_deref().map(|id| format!(", helper {}", escape_for_terminal(id))).unwrap_or_default();
     let id = format!("{}.{}", id_of(&view.of, &view.turn), row.number);
     let at = calendar::clock(row.at, now);
-    page.line(&format!("detail {id}, {at}, {}{helper}, {}", named(row), size(row.size)));
+    page.line(&format!("detail {id}, {at}, {}{subagent}, {}", named(row), size(row.size)));
     page.quote(&detail.text, &format!("`tow session detail {id} --bytes 0`"));
 }
 

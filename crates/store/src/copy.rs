@@ -2,6 +2,9 @@
 //!
 //! musl copies with string instructions, which take 60 ns to start, and compares byte by byte. Most copies are of less
 //! than 64 bytes: here they take 5 ns. A prompt's hook copies 2,000 times, importing 1 MB of transcripts 25,000 times.
+//! perf put 14 % of an import into musl's functions. With these (and the change after it, one statement for the chosen
+//! memories), measured together: a tool result of 11 KB took 0.66 × `/bin/true` instead of 0.78, a prompt 2.98 instead of 3.32.
+//!
 //! Assembly, because the compiler would turn a loop that copies into a call of `memcpy`, and link-time optimization
 //! would drop a function of this name. Other targets keep the functions of their C library.
 #![expect(unsafe_code, reason = "assembly counts as unsafe")]

@@ -102,7 +102,7 @@ paths! {
     pub(crate) scratch = "scratch",
     /// Faults that could not be written to the journal.
     pub fault_log = "faults.log",
-    pub fold_lock = "fold.lock",
+    pub apply_lock = "fold.lock",
     pub(crate) work_lock = "work.lock",
     pub(crate) work_request = "work.again",
     pub capture_request = "capture.again",

@@ -35,7 +35,7 @@ macro_rules! rights {
 
 rights! {
     /// The right to write the database.
-    ProjectionLock = fold_lock,
+    ProjectionLock = apply_lock,
     /// The right to be the only `tow data work` of this data folder.
     WorkLock = work_lock,
     /// The right to be the only process that syncs with the hub.

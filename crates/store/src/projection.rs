@@ -53,12 +53,12 @@ impl Store {
     pub fn open_and_apply(
         home: &DataFolder,
         lock: &ProjectionLock,
-        pace: &ProjectionLimits<'_>,
+        limits: &ProjectionLimits<'_>,
     ) -> Result<(Store, Projected)> {
-        match Store::try_open_and_apply(home, lock, pace) {
+        match Store::try_open_and_apply(home, lock, limits) {
             Err(StoreError::Damaged { source }) => {
-                rebuild(home, lock, pace.now, &source.to_string())?;
-                Store::try_open_and_apply(home, lock, pace)
+                rebuild(home, lock, limits.now, &source.to_string())?;
+                Store::try_open_and_apply(home, lock, limits)
             }
             other => other,
         }
@@ -67,19 +67,19 @@ impl Store {
     fn try_open_and_apply(
         home: &DataFolder,
         lock: &ProjectionLock,
-        pace: &ProjectionLimits<'_>,
+        limits: &ProjectionLimits<'_>,
     ) -> Result<(Store, Projected)> {
-        let store = Store::open(home, lock, pace.patience, pace.new_machine)?;
-        let applied = store.apply_journal(pace)?;
+        let store = Store::open(home, lock, limits.patience, limits.new_machine)?;
+        let applied = store.apply_journal(limits)?;
         Ok((store, applied))
     }
 
     /// Applies until it has caught up or time is up.
-    pub fn apply_journal(&self, pace: &ProjectionLimits<'_>) -> Result<Projected> {
+    pub fn apply_journal(&self, limits: &ProjectionLimits<'_>) -> Result<Projected> {
         let mut applied = Projected::default();
         loop {
-            applied.caught_up = self.apply_chunk(pace.now, &mut applied)?;
-            if applied.caught_up || !(pace.has_time)() {
+            applied.caught_up = self.apply_chunk(limits.now, &mut applied)?;
+            if applied.caught_up || !(limits.has_time)() {
                 return Ok(applied);
             }
         }

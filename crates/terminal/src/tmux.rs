@@ -292,7 +292,7 @@ pub(crate) fn read_within(mut pipe: impl Read + AsFd, patience: Duration) -> Opt
     }
 }
 
-/// The option that a status line shows as `#{@towline-status}`.
+/// The tmux option that holds the bar's text. `core::status_line` is the agent's own line.
 pub const BAR_OPTION: &str = "@towline-status";
 
 /// The state of the agent in a pane; of a window, the most urgent state in it.

@@ -139,8 +139,8 @@ fn write_session(
     save(client.place(session), &text)?;
     if let Client::Claude = client {
         for number in 0..session.subagents {
-            let helper = teller.turn(chance, session);
-            save(client.subagent_place(session, number), &client.subagent(session, number, &helper))?;
+            let subagent = teller.turn(chance, session);
+            save(client.subagent_place(session, number), &client.subagent(session, number, &subagent))?;
         }
     }
     Ok(())

@@ -76,7 +76,7 @@ pub(crate) fn event_kind(
         "UserPromptSubmit" => prompt(wire, keeping.prompt),
         // Registered for these tools only, so that other tools do not pay for the hook.
         "PreToolUse" if wire.tool_name.as_deref().is_some_and(|name| SUBAGENT_TOOLS.contains(&name)) => {
-            EventKind::HelperWanted { tool: tool() }
+            EventKind::SubagentWanted { tool: tool() }
         }
         "PostToolUse" => EventKind::ToolFinished { tool: tool(), outcome: ToolOutcome::Done, bytes },
         "PostToolUseFailure" => {

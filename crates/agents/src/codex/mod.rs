@@ -64,7 +64,7 @@ pub(crate) fn event_kind(
         "SessionEnd" => EventKind::SessionEnded { by: EndedBy::Other },
         "UserPromptSubmit" => prompt(wire, keeping.prompt),
         // Registered for this tool only, so that other tools do not pay for the hook.
-        "PreToolUse" if wire.tool_name.is(SUBAGENT_TOOL) => EventKind::HelperWanted { tool: tool() },
+        "PreToolUse" if wire.tool_name.is(SUBAGENT_TOOL) => EventKind::SubagentWanted { tool: tool() },
         // Failed commands are not recognisable here: the payload has no exit code.
         "PostToolUse" => EventKind::ToolFinished { tool: tool(), outcome: ToolOutcome::Done, bytes },
         "PermissionRequest" => EventKind::PermissionAsked { tool: tool(), reason: BlockReason::Permission },

@@ -60,7 +60,7 @@ pub(crate) fn event_kind(
         "sessionEnd" => EventKind::SessionEnded { by: EndedBy::Other },
         "userPromptSubmitted" => prompt(wire, keeping.prompt),
         // Registered for this tool only, so that other tools do not pay for the hook.
-        "preToolUse" if wire.tool_name.is(SUBAGENT_TOOL) => EventKind::HelperWanted { tool: tool() },
+        "preToolUse" if wire.tool_name.is(SUBAGENT_TOOL) => EventKind::SubagentWanted { tool: tool() },
         "postToolUse" => EventKind::ToolFinished { tool: tool(), outcome: ToolOutcome::Done, bytes },
         "postToolUseFailure" => EventKind::ToolFinished { tool: tool(), outcome: ToolOutcome::Failed, bytes },
         "notification" => EventKind::AttentionAsked { reason: asked_for(wire)? },

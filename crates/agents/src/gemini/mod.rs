@@ -63,7 +63,7 @@ pub(crate) fn event_kind(
         "SessionEnd" => EventKind::SessionEnded { by: ended_by(wire) },
         "BeforeAgent" => prompt(wire, keeping.prompt),
         // Registered for this tool only, so that other tools do not pay for the hook.
-        "BeforeTool" if wire.tool_name.is(SUBAGENT_TOOL) => EventKind::HelperWanted { tool: tool() },
+        "BeforeTool" if wire.tool_name.is(SUBAGENT_TOOL) => EventKind::SubagentWanted { tool: tool() },
         "AfterTool" => EventKind::ToolFinished { tool: tool(), outcome: outcome(wire.tool_response), bytes },
         "Notification" => return notification(wire),
         "AfterAgent" => EventKind::TurnEnded { background: None, answer: None },

@@ -56,7 +56,7 @@ pub(crate) fn event_kind(
         "SessionEnd" => EventKind::SessionEnded { by: ended_by(wire) },
         // After tools and after a blocked stop the event comes again, without what the user submitted.
         "UserPromptSubmit" if wire.submitted_prompt.is_present() => prompt(wire, keeping.prompt),
-        "PreToolUse" if is(SUBAGENT_TOOL) => EventKind::HelperWanted { tool: tool() },
+        "PreToolUse" if is(SUBAGENT_TOOL) => EventKind::SubagentWanted { tool: tool() },
         "PostToolUse" => EventKind::ToolFinished { tool: tool(), outcome: ToolOutcome::Done, bytes },
         "PostToolUseFailure" => EventKind::ToolFinished { tool: tool(), outcome: ToolOutcome::Failed, bytes },
         "PostToolBatch" => EventKind::ToolsFinished,

@@ -16,7 +16,7 @@ Examples:
   tow session context 1a2b3c4d           the same of a certain session
   tow session context --fresh            what is remembered here, without any session's work
   tow session context --why              a line for each part: what it is, its size, why it is there, and what it took to learn
-  tow session context --agent NAME       as the other agent would be given it
+  tow session context --agent NAME       as another agent would be given it
 
 To begin anew without it once: `tow session fresh` before `/clear`. For good: `tow config set inherit.on_clear never` (work) and
 `tow config set memory.give false` (memories).";

@@ -156,7 +156,7 @@ fn edit(scope: &Scope, hop: &Hop, from: Option<&Path>, as_json: bool) -> Result<
     let text = kept(&form::render(&handoff));
     let written = EventKind::HandoffWritten { hop: hop.uid, text: text.clone(), by: HandoffAuthor::Person };
     record::accept(&scope.env, [record::event(&scope.env, &hop.session, written)])?;
-    live::fold(&scope.env)?;
+    live::apply(&scope.env)?;
     let changed = Hop { handoff: Some((text, HandoffAuthor::Person)), ..hop.clone() };
     scope.out.say(as_json, &row(&changed), &format!("the handoff {} is changed", hop.short()));
     Ok(())

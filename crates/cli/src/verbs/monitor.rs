@@ -83,7 +83,7 @@ fn object(row: &MonitorRow) -> Value {
         "since": shown.since.to_utc(), "reason": shown.state.reason(), "tool": shown.tool, "seen": shown.seen,
         "project": shown.project, "branch": shown.branch, "prompt": shown.prompt, "model": shown.model,
         "context": context(row), "spent": row.spent.as_ref().map(spent_json),
-        "started_at": time(row.started_at), "active_at": time(row.active_at), "helpers": shown.helpers,
+        "started_at": time(row.started_at), "active_at": time(row.active_at), "helpers": shown.subagents,
         "tasks": shown.tasks, "limited_until": time(shown.until), "pane": shown.pane,
     })
 }

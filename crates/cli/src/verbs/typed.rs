@@ -53,7 +53,7 @@ pub struct Arguments {
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
-    let Some(store) = live::fold(&scope.env)? else {
+    let Some(store) = live::apply(&scope.env)? else {
         scope.out.say(arguments.json, &json!({"intents": []}), NOTHING);
         return Ok(());
     };
@@ -119,7 +119,7 @@ fn take_back(scope: &Scope, arguments: &Arguments, intent: &Intent) -> Result<()
     }
     let why = Some("taken back by hand".to_owned());
     typing::accept_move(&scope.env, &intent.session, intent, IntentStage::Dropped, why)?;
-    let known = live::fold(&scope.env)?.map(|store| store.intent(intent.uid)).transpose()?.flatten();
+    let known = live::apply(&scope.env)?.map(|store| store.intent(intent.uid)).transpose()?.flatten();
     match known.filter(|known| known.stage == IntentStage::Dropped) {
         Some(known) if arguments.json => scope.out.json(&row(&known)),
         Some(known) => scope.out.line(&format!("{} is not typed", short(known.uid))),

@@ -33,7 +33,7 @@ use towline_store::{
 
 const EXAMPLES: &str = "\
 Examples:
-  tow data work            fold what is left in the journal, tidy up, say what was done
+  tow data work            apply what is left in the journal, tidy up, say what was done
   tow data work --json     the same for scripts
   tow data work --expire   delete what is past its retention now: the date of this machine is right
   tow data work --rebuild  keep the database aside and make a new one from the journal";
@@ -59,7 +59,8 @@ pub struct Arguments {
 /// The work done.
 #[derive(Debug, Default, serde::Serialize)]
 struct WorkReport {
-    folded_events: usize,
+    #[serde(rename = "folded_events")]
+    applied_events: usize,
     expired_events: usize,
     expired_journal_bytes: u64,
     /// Whether the archive has to be pruned.
@@ -157,7 +158,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
             Ok::<_, Failure>(next)
         };
         let next = at_low_priority(work, &mut || keep_small(scope, &mut applied))?;
-        report.folded_events += applied.folded_events;
+        report.applied_events += applied.applied_events;
         drop(lock);
         if next == NextRound::Leave && !WorkLock::was_asked(&env.home) {
             break;
@@ -333,16 +334,16 @@ fn apply_and_tidy(scope: &Scope, report: &mut WorkReport, tidy: Tidy<'_>) -> Res
         let env = scope.env.later();
         let (now, new_machine) = (env.now, env.uid());
         let limits = ProjectionLimits { has_time: &|| false, now, new_machine, patience: PATIENCE };
-        let (store, folded) = Store::open_and_apply(home, &lock, &limits)?;
-        report.folded_events += folded.events;
-        if !folded.effects.is_empty() {
+        let (store, projected) = Store::open_and_apply(home, &lock, &limits)?;
+        report.applied_events += projected.events;
+        if !projected.effects.is_empty() {
             // A hook that found the lock taken left its event to us, and its notifications as well.
-            let bookmarked = effects::settle(&env, &settings(&env), &store, &folded.effects)?;
+            let bookmarked = effects::settle(&env, &settings(&env), &store, &projected.effects)?;
             if bookmarked == Bookmarked::Something {
                 place_detached();
             }
         }
-        if folded.caught_up && !is_tidy {
+        if projected.caught_up && !is_tidy {
             upkeep::seal_if_large(home, &lock)?;
             tidy(&store, report)?;
             is_tidy = true;
@@ -419,7 +420,7 @@ fn lock(scope: &Scope) -> Result<Option<ProjectionLock>, StoreError> {
 
 fn describe(report: &WorkReport) -> String {
     if report.busy {
-        return "another `tow data work` or a fold is under way".to_owned();
+        return "another `tow data work` or an apply is under way".to_owned();
     }
     let made = match report.made_memories {
         0 => String::new(),
@@ -430,7 +431,7 @@ fn describe(report: &WorkReport) -> String {
     });
     let upkeep = format!(
         "applied {} events, deleted {} old ones and the old content of {} sessions, freed {} KB of journal{made}{held}",
-        report.folded_events,
+        report.applied_events,
         report.expired_events,
         report.expired_conversations,
         report.expired_journal_bytes / 1024

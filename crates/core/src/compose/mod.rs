@@ -1,4 +1,4 @@
-//! The composer: builds the text that a session is given at its start.
+//! The composer: builds the text that a session is given with its first real prompt or after a compaction.
 //!
 //! The text never exceeds the budget and is deterministic; the composer reads no store and no clock. No part of the
 //! input can close the fence around the text.

@@ -9,7 +9,7 @@ use crate::text::SafeText;
 /// How soon an event must be applied to the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
-    /// With the next projection run, whenever that is: no displayed state depends on it.
+    /// At the next apply, whenever that is: no displayed state depends on it.
     Whenever,
     /// Like `Whenever` while the session is known to be working; otherwise the event may end a block.
     UnlessWorking,
@@ -61,7 +61,7 @@ impl EventKind {
             EventKind::ContextMeasured { .. } => ("context_measured", Whenever, Towline),
             EventKind::ContextAnnounced { .. } => ("context_announced", Whenever, Towline),
             EventKind::MemoryGiven { .. } => ("memory_given", Whenever, Towline),
-            EventKind::HelperWanted { .. } => ("helper_wanted", Answered, Agent),
+            EventKind::SubagentWanted { .. } => ("helper_wanted", Answered, Agent),
             EventKind::FolderChanged => ("folder_changed", Whenever, Agent),
             EventKind::TaskCompleted => ("task_completed", Whenever, Agent),
             EventKind::SeatFound => ("seat_found", Shown, Towline),
@@ -131,7 +131,7 @@ impl EventKind {
         let (EventKind::ToolFinished { tool, .. }
         | EventKind::PermissionAsked { tool, .. }
         | EventKind::PermissionRefused { tool }
-        | EventKind::HelperWanted { tool }) = self
+        | EventKind::SubagentWanted { tool }) = self
         else {
             return None;
         };

@@ -1,7 +1,7 @@
-//! Selects the memories a session is given, best first: pinned, relevant to the current work, an index of the rest.
+//! Ranks and formats the memories a session is given: pinned, relevant to the current work, an index of the rest.
 //!
-//! Every line states the level of its trust. Pure and deterministic. Recency decides only between equal scores. Never
-//! selects superseded or quarantined memories.
+//! Every line states the level of its trust. Pure and deterministic. Recency decides only between equal scores. Only
+//! `choose_for_file`, used for gotchas, filters superseded and quarantined memories; for prompts the store's SQL does.
 
 mod ranking;
 
@@ -79,8 +79,8 @@ impl MemorySelection {
 
 const FACTS: usize = 3;
 
-/// Selects from `candidates`. `next_steps` are the open steps of earlier sessions, newest first.
-pub fn choose(
+/// Selects from all memories about a file. `next_steps` are the open steps of earlier sessions, newest first.
+pub fn choose_for_file(
     candidates: Vec<Memory>,
     next_steps: &[String],
     here: &CurrentWork,
@@ -94,7 +94,7 @@ pub fn choose(
     let mut rest: BTreeMap<i64, Memory> = rest.into_iter().map(|memory| (memory.number, memory)).collect();
     let mut take = |numbers: &[i64]| numbers.iter().filter_map(|number| rest.remove(number)).collect();
     let chosen = ChosenMemories { pinned, fitting: take(&best.fitting), others: take(&best.others) };
-    select(&chosen, next_steps, wording)
+    format_memories(&chosen, next_steps, wording)
 }
 
 /// Memories to give, in order.
@@ -107,8 +107,8 @@ pub struct ChosenMemories {
     pub others: Vec<Memory>,
 }
 
-/// Puts the chosen memories into words.
-pub fn select(
+/// Formats the chosen memories, with the next steps, in sections.
+pub fn format_memories(
     chosen: &ChosenMemories,
     next_steps: &[String],
     wording: MemoryFormatter<'_>,

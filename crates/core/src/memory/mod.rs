@@ -64,7 +64,8 @@ impl Memory {
         format_owner(self.person.as_deref(), self.machine.as_deref())
     }
 
-    /// Whether it may be given to models: it is neither superseded nor quarantined.
+    /// Whether it may be given to models: it is neither superseded nor quarantined. The store's queries `NEWEST`, `NUMBERED`
+    /// and `PINNED` (`archive/memories.rs`) repeat this condition; change all.
     pub fn is_current(&self) -> bool {
         self.superseded.is_none() && self.quarantine.is_none()
     }

@@ -1,9 +1,10 @@
 //! Detects text that must be withheld from every model until the user has reviewed it.
 //!
 //! Looks for instructions to a model, commands that exfiltrate secrets, dangerous actions, and invisible or disguised
-//! text, after folding look-alike letters. What the user tells `tow remember` is never withheld; what is distilled from
-//! prompts is. Ordinary talk about code must pass: each rule needs more than one word, and advice against an action is
-//! no danger. `crates/core/tests/poison` measures both.
+//! text, after folding look-alike letters. Memories that were told, modelled or shared are checked by `quarantine_reason`,
+//! which exempts the user's own; distilled ones by `DistilledMemory::examined`, whatever their trust. Ordinary talk about
+//! code must pass: each rule needs more than one word, and advice against an action is no danger. `crates/core/tests/poison`
+//! measures both.
 
 mod action;
 mod actions;
@@ -73,7 +74,8 @@ impl Suspicion {
     }
 }
 
-/// The reason to quarantine a memory; `None` for the user's own.
+/// The reason to quarantine a memory that was told, modelled or shared; `None` for the user's own. Distilled memories are
+/// checked by `DistilledMemory::examined`, whatever their trust.
 pub fn quarantine_reason(content: &MemoryContent, trust: MemoryTrust) -> Option<Suspicion> {
     if trust >= MemoryTrust::Person { None } else { of_draft(content) }
 }

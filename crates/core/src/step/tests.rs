@@ -525,7 +525,7 @@ fn kinds() -> Vec<(&'static str, EventKind)> {
         ("model_answered", EventKind::ModelAnswered { context_tokens: 1 }),
         ("context_measured", EventKind::ContextMeasured { fill: ContextUsage::from_display(1, 2).unwrap() }),
         ("context_announced", EventKind::ContextAnnounced { percent: 40, to: NoticeAudience::Model }),
-        ("helper_wanted", EventKind::HelperWanted { tool: SafeText::default() }),
+        ("helper_wanted", EventKind::SubagentWanted { tool: SafeText::default() }),
         ("folder_changed", EventKind::FolderChanged),
         ("task_completed", EventKind::TaskCompleted),
         ("seat_found", EventKind::SeatFound),

@@ -70,7 +70,7 @@ fn look(begun: &Env) -> Result<Todo, Failure> {
     }
     // No hook reports when a limit ends: it is read from the transcripts.
     live::seats(&env, Glance::Cheap)?;
-    let Some(store) = live::fold(&env)? else { return Ok(Todo::Sleep(SOON_MS)) };
+    let Some(store) = live::apply(&env)? else { return Ok(Todo::Sleep(SOON_MS)) };
     let sessions = store.live_sessions()?;
     if sessions.iter().any(|session| is_end_awaited(session, now)) {
         return Ok(Todo::Sleep(SOON_MS));
@@ -118,7 +118,7 @@ fn wake(begun: &Env, session: &Session, words: &str) -> Result<(), Failure> {
 
 fn is_over(begun: &Env, intent: Uid) -> Result<bool, Failure> {
     let env = begun.later();
-    let Some(store) = live::fold(&env)? else { return Ok(false) };
+    let Some(store) = live::apply(&env)? else { return Ok(false) };
     let found = store.intent(intent)?;
     Ok(found.is_some_and(|intent| intent.stage.is_over()))
 }

@@ -84,10 +84,10 @@ pub(super) fn of_known_agent(transcript: LiveTranscript) -> Option<Transcript> {
 
 /// The files, including those of subagents, whose size differs from the captured offset.
 pub(super) fn grown(archive: Option<&Archive>, live: Vec<Transcript>) -> Vec<Transcript> {
-    let with_helpers = |file: Transcript| {
-        let helpers = file.agent.subagent_transcripts(&file.path);
+    let with_subagents = |file: Transcript| {
+        let subagents = file.agent.subagent_transcripts(&file.path);
         let of = move |path| Transcript { agent: file.agent, path };
-        std::iter::once(file.path).chain(helpers).map(of)
+        std::iter::once(file.path).chain(subagents).map(of)
     };
     let has_grown = |file: &Transcript| {
         let Ok(meta) = open_file(&file.path).and_then(|file| file.metadata()) else { return false };
@@ -95,7 +95,7 @@ pub(super) fn grown(archive: Option<&Archive>, live: Vec<Transcript>) -> Vec<Tra
             archive.and_then(|archive| known(archive, file).ok()).map_or(0, |source| source.reading.offset);
         meta.len() != read
     };
-    live.into_iter().flat_map(with_helpers).filter(has_grown).collect()
+    live.into_iter().flat_map(with_subagents).filter(has_grown).collect()
 }
 
 fn take_in_some(env: &Env, wishes: &Wishes, files: &[Transcript]) -> Result<Caught, CaptureError> {

@@ -63,7 +63,7 @@ pub fn import(
         several => at_once(&jobs, wishes, forgotten, several, writer)?,
     };
     if imported.changed > 0 {
-        writable.archive.seat_helpers()?;
+        writable.archive.seat_subagents()?;
         writable.archive.checkpoint()?;
     }
     Ok(Imported { files: imported.files + known, ..imported })

@@ -93,7 +93,7 @@ fn capture_within(
     }
     if taken != TakenRows::default() {
         // A subagent's file may have been captured before its session's, by a capture that waited for less.
-        writable.archive.seat_helpers()?;
+        writable.archive.seat_subagents()?;
     }
     writable.archive.tidy()?;
     Ok(Some(Captured { taken, writable }))

@@ -276,7 +276,7 @@ fn a_helpers_file_belongs_to_the_turn_in_which_it_was_asked_whichever_is_read_fi
             let file = Transcript { agent: recorded.agent, path };
             take_in(&bench.writable(), &bench.wishes, &file, Timestamp(1)).unwrap();
         }
-        bench.writable().archive.seat_helpers().unwrap();
+        bench.writable().archive.seat_subagents().unwrap();
         bench.told()
     };
     let told = captured([session, helper]);

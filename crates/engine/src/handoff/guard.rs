@@ -82,7 +82,7 @@ fn read(agent: Agent, heard: &HookEvent) -> Option<ContextUsage> {
     probe::context_near(agent, heard.transcript.as_deref()?).map(ContextUsage::read)
 }
 
-/// A session at an event where the guard acts, and the context measured there.
+/// A session at an event where the guard acts, and the context measured there. Memory giving needs it too (`apply::heir`).
 pub struct Gauge {
     pub session: Session,
     news: Vec<Event>,
@@ -147,7 +147,7 @@ fn is_occasion(happening: &EventKind) -> bool {
             | EventKind::TurnEnded { .. }
             | EventKind::CompactionStarted { .. }
             | EventKind::CompactionEnded { .. }
-            | EventKind::HelperWanted { .. }
+            | EventKind::SubagentWanted { .. }
     )
 }
 
@@ -157,7 +157,7 @@ fn said(config: &Config, session: &Session, event: &Event) -> (Reply, Vec<(u8, N
     let mut announced = vec![];
     let is_off = config.guard.strategy_in(session.folder.as_deref()) == ContextStrategy::Off;
     let Some(fill) = session.meter.fill().filter(|_| !is_off) else { return (reply, announced) };
-    if let EventKind::HelperWanted { .. } = event.happening {
+    if let EventKind::SubagentWanted { .. } = event.happening {
         if let Some(reason) = refusal(fill, config.guard.refuse_helpers_at) {
             reply.verdict = ReplyVerdict::Block { reason };
         }

@@ -1,7 +1,8 @@
 //! Gives a session the work it inherits, and its user the choices if there are several.
 //!
-//! `core::inherit` decided what is inherited, while events were applied; this module puts it into words, once. It decides
-//! only whether memories are due: once per context, and never after a fresh start.
+//! `core::inherit` decided what is inherited, while events were applied; this module puts it into words, once. Whether
+//! memories are due, `apply::heir` asks first; `Giver::remembered` decides without inherited work, `Giver::hand` with it:
+//! once per context, and never after a fresh start.
 
 use crate::capture;
 use crate::handoff::continuing::TakenFile;
@@ -120,7 +121,7 @@ impl Giver<'_> {
         }
         // A greeting does not say which memories matter: the next prompt does.
         let greets = || self.session.prompt.as_ref().is_some_and(|prompt| is_greeting(prompt.as_str()));
-        if alone.is_none() && (self.session.recalled_at.is_some() || greets()) {
+        if alone.is_none() && (self.session.memories_given_at.is_some() || greets()) {
             return Ok(Reply::default());
         }
         let archive = Archive::open_snapshot(&self.env.home, PATIENCE)?;
@@ -149,7 +150,7 @@ impl Giver<'_> {
         let Giver { env, config, session, .. } = *self;
         let Some(agent) = Agent::from_name(session.key.agent.as_str()) else { return Ok(Reply::default()) };
         // Without an archive there are no memories, and no notice about them.
-        let due = archive.filter(|_| session.recalled_at.is_none());
+        let due = archive.filter(|_| session.memories_given_at.is_none());
         let mut chosen = MemorySelection::default();
         if let Some(archive) = &due {
             let from = material.past.as_ref().map(|past| past.session.clone());

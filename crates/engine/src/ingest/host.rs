@@ -79,7 +79,7 @@ impl<'a> HostSession<'a> {
 
     /// How many prompts of the session were recorded so far, also of an earlier run of it.
     pub fn prompts(&self) -> u32 {
-        let store = live::fold(self.env).ok().flatten();
+        let store = live::apply(self.env).ok().flatten();
         let known = self.session().zip(store).and_then(|(key, store)| store.session(&key).ok().flatten());
         known.map_or(0, |session| session.turns)
     }

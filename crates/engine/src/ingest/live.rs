@@ -111,13 +111,13 @@ pub fn store(env: &Env) -> Result<Option<Store>, Failure> {
 /// The store after applying and probing, and its watch; `None` if nothing was ever recorded.
 /// Probes without the lock: a process or terminal that does not answer must not delay hooks.
 fn open(env: &Env, glance: Glance) -> Result<Option<(Store, Watch)>, Failure> {
-    let Some(store) = fold(env)? else { return Ok(None) };
+    let Some(store) = apply(env)? else { return Ok(None) };
     let seated = seated(&store)?;
     let watch = cache::watch(env, &seated.sitting);
     if !observe(env, &seated, glance)? {
         return Ok(Some((store, watch)));
     }
-    Ok(fold(env)?.map(|store| (store, watch)))
+    Ok(apply(env)?.map(|store| (store, watch)))
 }
 
 /// How often the journal is checked again before the rest is left to the next hook.
@@ -125,13 +125,13 @@ const ROUNDS: usize = 3;
 
 /// Applies the journal. Hooks leave their events to the lock holder, so it checks the journal again after
 /// releasing the lock. If another process is applying, the current rows are returned.
-pub fn fold(env: &Env) -> Result<Option<Store>, Failure> {
+pub fn apply(env: &Env) -> Result<Option<Store>, Failure> {
     let home = &env.home;
     if !home.journal().exists() {
         return Ok(None);
     }
     let has_time = || env.elapsed() < PATIENCE;
-    let pace =
+    let limits =
         ProjectionLimits { has_time: &has_time, now: env.now, new_machine: env.uid(), patience: PATIENCE };
     for _ in 0..ROUNDS {
         let Some(lock) = ProjectionLock::take_within(home, pauses(PATIENCE))
@@ -140,11 +140,11 @@ pub fn fold(env: &Env) -> Result<Option<Store>, Failure> {
             break;
         };
         let seen = journal::unsealed_bytes(home);
-        let store = match Store::open_and_apply(home, &lock, &pace) {
+        let store = match Store::open_and_apply(home, &lock, &limits) {
             Err(StoreError::Newer { .. } | StoreError::Busy { .. }) => break,
             Err(error) => return Err(error.into()),
-            Ok((store, folded)) => {
-                carry_out(env, &store, &folded.effects)?;
+            Ok((store, projected)) => {
+                carry_out(env, &store, &projected.effects)?;
                 store
             }
         };

@@ -11,7 +11,7 @@ use std::time::Duration;
 use towline_agents::settings::{EditRefusal, Target};
 use towline_agents::{Agent, PendingFiles};
 use towline_core::compose::{MemorySectionKind, fence};
-use towline_core::memory::choose::{CurrentWork, MemoryFormatter, choose};
+use towline_core::memory::choose::{CurrentWork, MemoryFormatter, choose_for_file};
 use towline_core::memory::{Memory, MemoryType};
 use towline_core::reply::Reply;
 use towline_store::archive::{Archive, MemoryFilter, MemoryQuery};
@@ -76,7 +76,7 @@ fn known(
 fn best(env: &Env, memories: Vec<Memory>, files: &[&str]) -> Option<(i64, String)> {
     let numbers: Vec<(i64, String)> =
         memories.iter().map(|memory| (memory.number, format!("{} ", memory.name()))).collect();
-    // Pinned memories were already given with the first prompt.
+    // Pinned memories are left to the first prompt.
     let memories = memories.into_iter().filter(|memory| memory.pinned_at.is_none()).collect();
     let here = CurrentWork {
         files: files.iter().map(|file| (*file).to_owned()).collect(),
@@ -85,7 +85,7 @@ fn best(env: &Env, memories: Vec<Memory>, files: &[&str]) -> Option<(i64, String
     let program = env::program();
     let wording =
         MemoryFormatter { program: &program, prompt: "", clock: &|at| clock(at, env.now), stale: &|_| None };
-    let chosen = choose(memories, &[], &here, wording);
+    let chosen = choose_for_file(memories, &[], &here, wording);
     let fitting = chosen.parts.into_iter().find(|part| part.kind == MemorySectionKind::Memories)?;
     let line = fitting.items.into_iter().next()?;
     let number = numbers.iter().find(|(_, name)| line.starts_with(name))?.0;

@@ -1,6 +1,7 @@
 //! Memories: distilling turns by rules or by a model, storing, recalling, warning.
 //!
-//! Leaves decisions to `core::memory`. Reads and writes the archive; captures nothing.
+//! `core::memory` decides what is distilled, held back, ranked and how it is worded; `recall` decides by the user's switch
+//! and chooses the candidates. Reads and writes the archive; captures nothing.
 
 pub mod distil;
 pub mod enrich;

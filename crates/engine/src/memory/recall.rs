@@ -1,7 +1,8 @@
-//! Collects the memories for a session whose model has not received them yet.
+//! Collects the memories for a prompt. The caller (`handoff/inherit.rs`) checks that they are due.
 //!
-//! `core::memory::choose` selects among them. Ranks the newest memories and those of any age that the index finds for the
-//! prompt; reads only the chosen ones, and checks their files: an agent waits.
+//! Decides by the user's switch and chooses the candidates: the newest memories, and those of any age that the index finds
+//! for the prompt. `choose::Ranking` ranks them, `choose::format_memories` formats them. Reads only the chosen ones, and
+//! checks their files: an agent waits.
 
 mod stale;
 
@@ -18,7 +19,7 @@ use towline_core::compose::{ComposedContext, tokens};
 use towline_core::event::{EndedBy, EventKind};
 use towline_core::id::SessionKey;
 use towline_core::memory::choose::{
-    ChosenMemories, CurrentWork, MemoryFormatter, MemorySelection, Ranking, SelectionCost, select,
+    ChosenMemories, CurrentWork, MemoryFormatter, MemorySelection, Ranking, SelectionCost, format_memories,
 };
 use towline_core::memory::distil::FAILING;
 use towline_core::project::ProjectIdentity;
@@ -91,7 +92,7 @@ pub fn gather(
         clock: &|at| clock(at, env.now),
         stale: &|memory| staleness.why(memory),
     };
-    Ok(select(&chosen, &next_steps(archive, project, asker.not_of)?, wording))
+    Ok(format_memories(&chosen, &next_steps(archive, project, asker.not_of)?, wording))
 }
 
 /// The best of a project's memories that are not pinned. Only those are read as a whole.

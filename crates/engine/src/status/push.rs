@@ -1,4 +1,5 @@
-//! Pushes the bar and each pane's and window's state to tmux servers: only changes, in one detached spawn.
+//! Pushes the bar and each pane's and window's state to tmux servers: only changes, with one tmux call that is not waited
+//! for.
 //!
 //! A small file per server holds the last push, written once tmux was started with it. Pushes to one server
 //! are serialized: each holds that server's lock until tmux is done, and reads the seats after taking the

@@ -93,7 +93,7 @@ pub fn show(session: &Session, place: &SeatLocation) -> SeatView {
         prompt: session.prompt.as_ref().map(|prompt| prompt.as_str().to_owned()),
         model: session.model.clone(),
         tool: session.asked.as_ref().map(|asked| asked.tool.as_str().to_owned()),
-        helpers: session.background.max(u32::try_from(session.subagents.len()).unwrap_or(u32::MAX)),
+        subagents: session.background.max(u32::try_from(session.subagents.len()).unwrap_or(u32::MAX)),
         tasks: session.tasks,
         until: session.limited_until,
         context_percent: None,

@@ -96,7 +96,7 @@ impl fmt::Display for MemoryOccurrence<'_> {
     }
 }
 
-/// A number that another memory has is not taken.
+/// Inserts a memory. If its number is in use, the database assigns another.
 const ADD: &str = "
     insert into memories (id, uid, machine, person, revision, project, conversation, session, turn, branch, commit_hash, type,
         title, subtitle, facts, narrative, concepts, maker, trust, confidence, cost, made_at, changed_at, valid_from,
@@ -107,6 +107,7 @@ const ADD: &str = "
     on conflict (uid) do nothing";
 
 /// In the order of the index on creation time: by number, all memories of the project would have to be sorted.
+/// `NEWEST`, `NUMBERED` and `PINNED` repeat the condition of `Memory::is_current`.
 const NEWEST: &str = "where m.project = ?1 and m.superseded_at is null and m.quarantine is null
     order by m.made_at desc, m.id desc limit ?2";
 const NUMBERED: &str =

@@ -32,7 +32,7 @@ const ADOPT_USAGE: &str = "
 
 impl Archive {
     /// Assigns the details of subagents whose files were read before those of their sessions.
-    pub fn seat_helpers(&self) -> Result<()> {
+    pub fn seat_subagents(&self) -> Result<()> {
         self.db.execute(NOTE_SUBAGENTS, [])?;
         self.db.execute(ADOPT_SUBAGENTS, [])?;
         Ok(())

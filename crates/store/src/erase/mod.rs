@@ -83,11 +83,11 @@ impl Store {
     pub fn apply_and_seal(
         &self,
         lock: &ProjectionLock,
-        pace: &ProjectionLimits<'_>,
+        limits: &ProjectionLimits<'_>,
     ) -> Result<crate::Projected> {
-        let mut applied = self.apply_journal(pace)?;
+        let mut applied = self.apply_journal(limits)?;
         if_exists(journal::seal(&self.home, lock)).map_err(|source| self.journal_error(source))?;
-        let rest = self.apply_journal(pace)?;
+        let rest = self.apply_journal(limits)?;
         applied.events += rest.events;
         applied.effects.extend(rest.effects);
         let segments = self.segments()?;

@@ -117,7 +117,7 @@ pub(super) fn with_texts(mut event: Event, change: &dyn Fn(SafeText) -> SafeText
         | EventKind::PermissionAsked { tool: text, .. }
         | EventKind::PermissionRefused { tool: text }
         | EventKind::IntentMade { wish: IntentRequest { text, .. } }
-        | EventKind::HelperWanted { tool: text }
+        | EventKind::SubagentWanted { tool: text }
         | EventKind::HandoffWritten { text, .. } => *text = change(std::mem::take(text)),
         EventKind::TurnEnded { answer, .. } => {
             *answer = answer.take().map(change).filter(|answer| !answer.is_blank());

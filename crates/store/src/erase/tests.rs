@@ -45,13 +45,13 @@ impl Bench {
     }
 
     fn store(&self) -> Store {
-        Store::open_and_apply(&self.home, &self.lock, &pace()).unwrap().0
+        Store::open_and_apply(&self.home, &self.lock, &limits()).unwrap().0
     }
 
     fn erase(&self, traces: &EraseSelection) -> EraseReport {
         let store = self.store();
         let rehearsed = store.preview_erase(traces).unwrap();
-        store.apply_and_seal(&self.lock, &pace()).unwrap();
+        store.apply_and_seal(&self.lock, &limits()).unwrap();
         let erased = store.erase(&self.lock, traces).unwrap();
         assert_eq!(erased, rehearsed, "what was shown is what went");
         store.compact().unwrap();
@@ -76,7 +76,7 @@ impl Bench {
     }
 }
 
-fn pace() -> ProjectionLimits<'static> {
+fn limits() -> ProjectionLimits<'static> {
     ProjectionLimits {
         has_time: &|| true,
         now: Timestamp(90),
@@ -157,7 +157,7 @@ fn a_journal_of_a_newer_version_is_not_rewritten() {
     let second = bytes.len() / 2;
     bytes[second + 3] = b'9';
     std::fs::write(&active, bytes).unwrap();
-    assert!(matches!(store.apply_and_seal(&bench.lock, &pace()), Err(StoreError::NewerJournal)));
+    assert!(matches!(store.apply_and_seal(&bench.lock, &limits()), Err(StoreError::NewerJournal)));
 }
 
 #[test]

@@ -53,11 +53,11 @@ impl Bench {
 
     fn apply_all(&self) -> (Store, Projected) {
         let lock = ProjectionLock::try_take(&self.home).unwrap().unwrap();
-        Store::open_and_apply(&self.home, &lock, &pace(&ALWAYS)).unwrap()
+        Store::open_and_apply(&self.home, &lock, &limits(&ALWAYS)).unwrap()
     }
 }
 
-fn pace(has_time: &dyn Fn() -> bool) -> ProjectionLimits<'_> {
+fn limits(has_time: &dyn Fn() -> bool) -> ProjectionLimits<'_> {
     ProjectionLimits {
         has_time,
         now: Timestamp(5_000),
@@ -219,9 +219,9 @@ fn an_apply_that_runs_out_of_time_goes_on_later_and_loses_nothing() {
         bench.accept("a:1", tool());
     }
     let lock = ProjectionLock::try_take(&bench.home).unwrap().unwrap();
-    let (store, applied) = Store::open_and_apply(&bench.home, &lock, &pace(&|| false)).unwrap();
+    let (store, applied) = Store::open_and_apply(&bench.home, &lock, &limits(&|| false)).unwrap();
     assert!(!applied.caught_up && applied.events < 3_000 && store.backlog_bytes().unwrap() > 0);
-    let rest = store.apply_journal(&pace(&ALWAYS)).unwrap();
+    let rest = store.apply_journal(&limits(&ALWAYS)).unwrap();
     assert!(rest.caught_up);
     assert_eq!(store.count_events().unwrap(), 3_000);
     assert_eq!(store.backlog_bytes().unwrap(), 0);

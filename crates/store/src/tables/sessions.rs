@@ -215,7 +215,7 @@ fn cells(session: &Session, project: Option<i64>) -> [(&'static str, ToSqlOutput
         ("compactions", number(Some(session.compactions.into()))),
         ("turns", number(Some(session.turns.into()))),
         ("since_bookmark", encode_counts(&session.since_bookmark).into()),
-        ("recalled_at", time(session.recalled_at)),
+        ("recalled_at", time(session.memories_given_at)),
     ]
 }
 
@@ -237,7 +237,7 @@ from_row! { Session {
     uid, key: key, state: state, since, seen, started_at, started_by, last_event_at, ended: ended, presence,
     folder, transcript, model, project: branch, seat, previous, prompt, subagents: subagents, background,
     context_tokens, compactions, turns, asked: asked, limited_until, tasks, answer, prompted_at, inheriting,
-    wishes, fresh_at, since_bookmark: bookmark_counters, meter, recalled_at, open_turn = None
+    wishes, fresh_at, since_bookmark: bookmark_counters, meter, memories_given_at, open_turn = None
 } }
 from_row!(InheritSettings { on_clear, fallback });
 from_row!(UsageMeter { last: fill, told, compacted_at, compacted_percent });
@@ -397,7 +397,7 @@ mod tests {
                 at: Timestamp(30 + n),
             }),
             limited_until: time(3),
-            recalled_at: time(4),
+            memories_given_at: time(4),
             tasks: 40 + u32::from(number),
             subagents: [SubagentId::parse(&format!("sub{n}")).unwrap()].into(),
             background: 50 + u32::from(number),

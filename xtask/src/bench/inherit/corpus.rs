@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use regex::{Captures, Regex};
+use towline_agents::Agent;
 
 use crate::files;
 use crate::outcome::{Failure, Result};
@@ -52,7 +53,7 @@ impl Corpus {
         while written < bytes {
             let (path, text) = &self.recorded[number % self.recorded.len()];
             let grown = self.grown(text, number);
-            let target = home.join(place(path, number));
+            let target = home.join(place(path, number)?);
             files::write(&target, &grown)?;
             written += grown.len() as u64;
             number += 1;
@@ -100,17 +101,27 @@ impl Corpus {
 }
 
 /// The path at which the agent of the recorded file would store this copy.
-fn place(recorded: &Path, number: usize) -> PathBuf {
-    let name = recorded.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+fn place(recorded: &Path, number: usize) -> Result<PathBuf> {
     let (day, project) = (number % 28 + 1, number % 40);
-    if name.starts_with("codex") {
-        format!(".codex/sessions/2026/10/{day:02}/rollout-2026-10-{day:02}T00-00-00-{number:06x}.jsonl")
-            .into()
-    } else if name.starts_with("copilot") {
-        format!(".copilot/session-state/{number:06x}/events.jsonl").into()
-    } else {
-        format!(".claude/projects/-p{project}/{number:06x}.jsonl").into()
-    }
+    let place = match agent_of(recorded)? {
+        Agent::Claude => format!(".claude/projects/-p{project}/{number:06x}.jsonl"),
+        Agent::Codex => {
+            format!(".codex/sessions/2026/10/{day:02}/rollout-2026-10-{day:02}T00-00-00-{number:06x}.jsonl")
+        }
+        Agent::Gemini => {
+            format!(".gemini/tmp/p{project}/chats/session-2026-10-{day:02}T00-00-{number:06x}.jsonl")
+        }
+        Agent::Qwen => format!(".qwen/projects/-p{project}/chats/{number:06x}.jsonl"),
+        Agent::Copilot => format!(".copilot/session-state/{number:06x}/events.jsonl"),
+    };
+    Ok(place.into())
+}
+
+/// The agent that a recording's name begins with.
+fn agent_of(recorded: &Path) -> Result<Agent> {
+    let name = recorded.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let agent = name.split_once('-').and_then(|(agent, _)| Agent::from_name(agent));
+    agent.ok_or_else(|| Failure::malformed(recorded.display().to_string(), "its name begins with no agent's"))
 }
 
 fn files_below(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
@@ -129,6 +140,20 @@ fn json_escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_copy_is_a_transcript_of_the_agent_that_was_recorded() {
+        let corpus = Corpus::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates")).unwrap();
+        let home = tempfile::tempdir().unwrap();
+        let variable = |name: &str| (name == "HOME").then(|| home.path().display().to_string());
+        for (number, (path, _)) in corpus.recorded.iter().enumerate() {
+            let copy = home.path().join(place(path, number).unwrap());
+            files::write(&copy, "").unwrap();
+            let folder = agent_of(path).unwrap().folder(&variable).unwrap();
+            assert!(agent_of(path).unwrap().transcripts(&folder).contains(&copy), "{}", copy.display());
+        }
+        assert!(agent_of(Path::new("session.jsonl")).is_err());
+    }
 
     #[test]
     fn copies_are_json_line_by_line_and_have_ids_of_their_own() {

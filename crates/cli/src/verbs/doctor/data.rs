@@ -37,7 +37,7 @@ pub fn all(scope: &Scope) -> Vec<Check> {
         Err(error) => checks.push(Check::bad("database", chain(&error), mend_of(&error))),
         Ok(None) => {
             checks.push(Check::good("database", "none yet; the first event makes it"));
-            checks.extend(unfolded(&scope.env.home));
+            checks.extend(unapplied(&scope.env.home));
             checks.extend(waiting_faults(&journal_faults(&scope.env.home)));
         }
         Ok(Some(store)) => {
@@ -54,7 +54,7 @@ pub fn all(scope: &Scope) -> Vec<Check> {
 /// Writers hold these for milliseconds; an import of many files holds the second for minutes.
 fn held_locks(home: &DataFolder) -> Vec<Check> {
     let waited = || pauses(HELD_TOO_LONG);
-    let database = (home.fold_lock(), matches!(ProjectionLock::take_within(home, waited()), Ok(None)));
+    let database = (home.apply_lock(), matches!(ProjectionLock::take_within(home, waited()), Ok(None)));
     let archive = (home.archive_lock(), matches!(ArchiveLock::take_within(home, waited()), Ok(None)));
     let held = [database, archive].into_iter().filter(|(_, is_held)| *is_held);
     held.map(|(file, _)| held_lock(&file)).collect()
@@ -206,7 +206,7 @@ fn journal(store: &Store) -> Check {
 }
 
 /// Without a database the whole journal is still to be applied.
-fn unfolded(home: &DataFolder) -> Option<Check> {
+fn unapplied(home: &DataFolder) -> Option<Check> {
     let waiting = Segments::list(home).map_or(0, |segments| segments.total_bytes());
     (waiting > 0)
         .then(|| Check::warning("journal", format!("{waiting} bytes are not applied yet"), "tow data work"))
@@ -291,8 +291,8 @@ pub fn forget_faults(scope: &Scope) -> Result<(), Failure> {
         |error: &dyn std::error::Error| Failure::new(error).hint("Run `tow doctor` again in a moment.");
     let lock =
         ProjectionLock::take_within(&scope.env.home, pauses(PATIENCE)).map_err(|error| failed(&error))?;
-    let lock =
-        lock.ok_or_else(|| Failure::input("a fold is under way").hint("Run the command again in a moment."))?;
+    let lock = lock
+        .ok_or_else(|| Failure::input("an apply is under way").hint("Run the command again in a moment."))?;
     let store =
         Store::open(&scope.env.home, &lock, PATIENCE, scope.env.uid()).map_err(|error| failed(&error))?;
     store.clear_faults().map_err(|error| failed(&error))?;

@@ -44,7 +44,7 @@ fn details(seat: &SeatView) -> String {
         if seat.session.is_none() { "nothing heard yet".to_owned() } else { String::new() },
         reason,
         seat.until.map_or(String::new(), |until| format!("until {}", until.to_utc())),
-        some("helpers".to_owned(), seat.helpers),
+        some("helpers".to_owned(), seat.subagents),
         some("tasks done".to_owned(), seat.tasks),
     ];
     let notes: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();

@@ -64,7 +64,7 @@ fn pinned_memories_come_first_for_any_prompt() {
     let pinned =
         with(candidate(1, "preference", "Answer in French"), |memory| memory.pinned_at = Some(Timestamp(9)));
     let newer = (2..10_002).map(|number| candidate(number, "change", "painted the mast again"));
-    let chosen = choose(newer.chain([pinned]).collect(), &[], &asked("paint the mast"), PLAIN);
+    let chosen = choose_for_file(newer.chain([pinned]).collect(), &[], &asked("paint the mast"), PLAIN);
     assert_eq!(chosen.parts[0].kind, MemorySectionKind::Pinned);
     assert_eq!(chosen.parts[0].items, ["m1 preference, agent, 14:05: Answer in French."]);
 }
@@ -81,7 +81,7 @@ fn shared_rare_words_or_files_rank_above_recency() {
         files: ["src/mast.rs".to_owned()].into(),
         ..asked("why do cookies of the login expire?")
     };
-    let chosen = choose(candidates, &["Ask about the logo".into()], &here, PLAIN);
+    let chosen = choose_for_file(candidates, &["Ask about the logo".into()], &here, PLAIN);
     assert_eq!(items(&chosen, MemorySectionKind::Memories), ["m1", "m2"]);
     assert_eq!(items(&chosen, MemorySectionKind::Index), ["m4", "m3"]);
     assert_eq!(items(&chosen, MemorySectionKind::NextSteps), ["Ask"]);
@@ -94,7 +94,7 @@ fn a_decision_is_worth_more_than_a_change_that_fits_as_well() {
         candidate(1, "decision", "The cache uses Valkey"),
     ];
     let more = (3..9).map(|number| candidate(number, "change", "something else entirely"));
-    let chosen = choose(candidates.into_iter().chain(more).collect(), &[], &asked("which cache?"), PLAIN);
+    let chosen = choose_for_file(candidates.into_iter().chain(more).collect(), &[], &asked("which cache?"), PLAIN);
     assert_eq!(items(&chosen, MemorySectionKind::Memories), ["m1", "m2"]);
 }
 
@@ -109,8 +109,8 @@ fn a_branch_of_its_own_fits_and_the_trunk_says_nothing() {
     };
     let here = |branch: &str| CurrentWork { branch: Some(branch.into()), ..CurrentWork::default() };
     let both = || vec![on(1, "logo"), on(2, "main")];
-    assert_eq!(items(&choose(both(), &[], &here("logo"), PLAIN), MemorySectionKind::Memories), ["m1"]);
-    assert!(items(&choose(both(), &[], &here("main"), PLAIN), MemorySectionKind::Memories).is_empty());
+    assert_eq!(items(&choose_for_file(both(), &[], &here("logo"), PLAIN), MemorySectionKind::Memories), ["m1"]);
+    assert!(items(&choose_for_file(both(), &[], &here("main"), PLAIN), MemorySectionKind::Memories).is_empty());
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn superseded_and_quarantined_memories_are_never_given() {
         memory.quarantine = Some("it gives orders".into());
     });
     assert_eq!(
-        choose(vec![replaced, held], &[], &asked("redis instructions"), PLAIN),
+        choose_for_file(vec![replaced, held], &[], &asked("redis instructions"), PLAIN),
         MemorySelection::default()
     );
 }
@@ -134,7 +134,7 @@ fn doubts_are_shown_with_the_memory() {
     let web = with(candidate(2, "discovery", "Tar melts"), |memory| memory.trust = MemoryTrust::Web);
     let is_gone = |memory: &Memory| memory.content.files.first().map(|(path, _)| format!("{path} is gone"));
     let wording = MemoryFormatter { stale: &is_gone, ..PLAIN };
-    let chosen = choose(vec![stale, web], &[], &asked("mast tar"), wording);
+    let chosen = choose_for_file(vec![stale, web], &[], &asked("mast tar"), wording);
     let lines = &chosen.parts[0].items;
     assert_eq!(lines[0], "m1 bugfix, agent, 14:05: The mast leaned. (stale: src/mast.rs is gone)");
     assert_eq!(lines[1], "m2 discovery, outside, 14:05: Tar melts. (from the web)");
@@ -148,7 +148,7 @@ fn a_teammates_memory_names_its_owner_and_ranks_below_ones_own() {
     });
     let at_desk = with(anns.clone(), |memory| memory.machine = Some("desk".into()));
     assert_eq!(at_desk.owner().as_deref(), Some("ann on desk"));
-    let chosen = choose(vec![anns, own], &[], &asked("oak tar"), PLAIN);
+    let chosen = choose_for_file(vec![anns, own], &[], &asked("oak tar"), PLAIN);
     let lines = &chosen.parts[0].items;
     assert_eq!(lines[0], "m1 discovery, agent, 14:05: Oak floats.");
     assert_eq!(lines[1], "m2 discovery, outside, 14:05: Tar melts. (from ann)");
@@ -158,7 +158,7 @@ fn a_teammates_memory_names_its_owner_and_ranks_below_ones_own() {
 fn no_text_of_any_kind_breaks_it() {
     let odd = ["日本語のテスト", "🦀🦀🦀", "a", "\u{202e}evil", "…"];
     let candidates = odd.iter().zip(1..).map(|(title, number)| candidate(number, "change", title)).collect();
-    let chosen = choose(candidates, &[], &asked("日本語のテスト 🦀"), PLAIN);
+    let chosen = choose_for_file(candidates, &[], &asked("日本語のテスト 🦀"), PLAIN);
     assert_eq!(items(&chosen, MemorySectionKind::Memories), ["m1"]);
 }
 
@@ -187,7 +187,7 @@ fn learning_cost_counts_each_known_turn_once() {
         other,
     ];
     let more = (8..30).map(|number| candidate(number, "change", "something else entirely"));
-    let chosen = choose(candidates.into_iter().chain(more).collect(), &[], &asked("the mast"), PLAIN);
+    let chosen = choose_for_file(candidates.into_iter().chain(more).collect(), &[], &asked("the mast"), PLAIN);
     assert!(
         items(&chosen, MemorySectionKind::Index).contains(&"m7"),
         "its title tells nothing of what was learnt"

@@ -24,7 +24,7 @@ pub(super) struct World<'a> {
     begun: &'a Env,
     reach: ReachHands<'a>,
     /// The store as last applied, and the journal's length at that time.
-    folded: Option<(u64, Store)>,
+    applied: Option<(u64, Store)>,
 }
 
 /// One intent, and everything that decides whether it may be typed.
@@ -50,7 +50,7 @@ pub(super) struct Sight {
 
 impl<'a> World<'a> {
     pub fn new(begun: &'a Env, reach: ReachHands<'a>) -> Self {
-        World { begun, reach, folded: None }
+        World { begun, reach, applied: None }
     }
 
     /// The environment with the current time.
@@ -62,15 +62,15 @@ impl<'a> World<'a> {
     pub fn store(&mut self) -> Result<Option<&Store>, Failure> {
         let home = &self.begun.home;
         let written = journal::unsealed_bytes(home);
-        if self.folded.as_ref().is_none_or(|(seen, _)| *seen != written) {
+        if self.applied.as_ref().is_none_or(|(seen, _)| *seen != written) {
             let env = self.begun.later();
-            self.folded = live::fold(&env)?.map(|store| (written, store));
+            self.applied = live::apply(&env)?.map(|store| (written, store));
         }
-        let Some((_, store)) = &self.folded else { return Ok(None) };
+        let Some((_, store)) = &self.applied else { return Ok(None) };
         if store.backlog_bytes()? == 0 {
-            return Ok(self.folded.as_ref().map(|(_, store)| store));
+            return Ok(self.applied.as_ref().map(|(_, store)| store));
         }
-        self.folded = None;
+        self.applied = None;
         Ok(None)
     }
 

@@ -112,8 +112,8 @@ impl Bench {
         let lock = ProjectionLock::take_within(&self.home, pauses).unwrap().unwrap();
         let env = self.env();
         let patience = std::time::Duration::from_secs(2);
-        let pace = ProjectionLimits { has_time: &|| true, now: env.now, new_machine: env.uid(), patience };
-        Store::open_and_apply(&env.home, &lock, &pace).unwrap().0
+        let limits = ProjectionLimits { has_time: &|| true, now: env.now, new_machine: env.uid(), patience };
+        Store::open_and_apply(&env.home, &lock, &limits).unwrap().0
     }
 
     fn intent(&self, uid: Uid) -> Intent {

@@ -142,8 +142,8 @@ fn traces_from_hot(
 ) -> Result<EraseReport, Failure> {
     with_store(env, |store, lock| {
         let traces = find(store)?;
-        let folded = store.apply_and_seal(lock, &limits(env))?;
-        effects::carry_out(env, &settings(env), store, &folded.effects)?;
+        let projected = store.apply_and_seal(lock, &limits(env))?;
+        effects::carry_out(env, &settings(env), store, &projected.effects)?;
         let mut all = EraseReport::default();
         for traces in &traces {
             all = all.plus(store.erase(lock, traces)?);
@@ -228,8 +228,8 @@ pub fn with_store<T>(
     let take = |patience| ProjectionLock::take_within(&env.home, pauses(patience));
     let lock = env.take_turn("the database", PATIENCE, take).map_err(|error| unreadable(env, error))?;
     let lock = lock.ok_or_else(busy)?;
-    let (store, folded) = Store::open_and_apply(&env.home, &lock, &limits(env)).map_err(failed)?;
-    effects::carry_out(env, &settings(env), &store, &folded.effects).map_err(failed)?;
+    let (store, projected) = Store::open_and_apply(&env.home, &lock, &limits(env)).map_err(failed)?;
+    effects::carry_out(env, &settings(env), &store, &projected.effects).map_err(failed)?;
     act(&store, &lock).map_err(failed)
 }
 

@@ -63,7 +63,7 @@ pub fn recent(most: usize) -> Vec<Subject> {
 fn all() -> Vec<Subject> {
     let of = |agent: Agent| {
         let files = agent.folder(&variable).map(|folder| agent.transcripts(&folder)).unwrap_or_default();
-        files.into_iter().filter(|path| !is_helpers(path)).map(move |path| Subject { agent, path })
+        files.into_iter().filter(|path| !is_subagents(path)).map(move |path| Subject { agent, path })
     };
     mendable().flat_map(of).collect()
 }
@@ -74,6 +74,6 @@ fn mendable() -> impl Iterator<Item = Agent> {
 }
 
 /// A subagent's transcript is no session that could be resumed.
-fn is_helpers(path: &Path) -> bool {
+fn is_subagents(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("agent-"))
 }

@@ -12,5 +12,5 @@ mod untold;
 pub use file::{TakenFile, taken_file};
 pub use give::{handoff_of, handoff_only, insert_handoff, mark_given};
 pub use hop::{begin, is_allowed, kept};
-pub use turns_end::{Known, Outcome, Stop, at_turns_end};
+pub use turns_end::{AppliedEvent, Known, Outcome, at_turns_end};
 pub use untold::{Afoot, failure_line, overdue, pending_notices};

@@ -24,9 +24,9 @@ use towline_core::time::Timestamp;
 use towline_core::typing::{IntentPurpose, IntentRequest};
 use towline_store::{Store, StoreError};
 
-/// The end of a turn as reported by its hook.
+/// The event a hook applies, with the details of a turn's end if it is one.
 #[derive(Clone, Copy)]
-pub struct Stop<'a> {
+pub struct AppliedEvent<'a> {
     pub event: &'a Event,
     pub ending: &'a StopDetails,
     /// No handoff may come of a private turn.
@@ -46,21 +46,21 @@ pub fn at_turns_end(
     env: &Env,
     config: &Config,
     store: &Store,
-    stop: &Stop<'_>,
+    applied: &AppliedEvent<'_>,
     known: &Known,
 ) -> Result<Outcome, StoreError> {
-    let is_end = matches!(stop.event.happening, EventKind::TurnEnded { .. });
+    let is_end = matches!(applied.event.happening, EventKind::TurnEnded { .. });
     let Some(gauge) = known.gauge.as_ref().filter(|_| is_end) else { return Ok(Outcome::default()) };
-    let is_ours = |hop: &&Hop| hop.session == stop.event.session && hop.stage == HopStage::Asked;
+    let is_ours = |hop: &&Hop| hop.session == applied.event.session && hop.stage == HopStage::Asked;
     let handler = TurnEndHandler { env, config, store, session: &gauge.session };
     match known.afoot.open.iter().find(is_ours) {
-        Some(hop) if stop.is_private => {
+        Some(hop) if applied.is_private => {
             let why = Some("the turn is private".to_owned());
             Ok(handler.end(&Hop { stage: HopStage::Failed, why, ..hop.clone() }))
         }
-        Some(hop) => Ok(handler.take(hop, stop)),
-        None if stop.is_private => Ok(Outcome::default()),
-        None if config.guard.types() => handler.consider(stop, &known.afoot.open, gauge.percent()),
+        Some(hop) => Ok(handler.take(hop, applied)),
+        None if applied.is_private => Ok(Outcome::default()),
+        None if config.guard.types() => handler.consider(applied, &known.afoot.open, gauge.percent()),
         None => Ok(Outcome::default()),
     }
 }
@@ -80,7 +80,7 @@ struct TurnEndHandler<'a> {
 
 impl TurnEndHandler<'_> {
     /// Decides whether a hop begins.
-    fn consider(&self, stop: &Stop<'_>, open: &[Hop], percent: Option<u8>) -> Result<Outcome, StoreError> {
+    fn consider(&self, applied: &AppliedEvent<'_>, open: &[Hop], percent: Option<u8>) -> Result<Outcome, StoreError> {
         let wishes = &self.config.continuing;
         let strategy = self.config.guard.strategy_in(self.session.folder.as_deref());
         let Some(seat) = self.session.seat.as_deref() else { return Ok(Outcome::default()) };
@@ -88,7 +88,7 @@ impl TurnEndHandler<'_> {
             return Ok(Outcome::default());
         }
         let past = self.past(seat, open)?;
-        let ending = if stop.ending.was_blocked { EndedBy::AfterABlock } else { EndedBy::ByItself };
+        let ending = if applied.ending.was_blocked { EndedBy::AfterABlock } else { EndedBy::ByItself };
         let moment = TurnEndInput {
             now: self.env.now,
             strategy,
@@ -189,12 +189,12 @@ impl TurnEndHandler<'_> {
     }
 
     /// Takes the requested handoff, or the reason why it is missing. The text is kept even if it is invalid.
-    fn take(&self, hop: &Hop, stop: &Stop<'_>) -> Outcome {
-        let (found, by) = self.found(hop, stop);
+    fn take(&self, hop: &Hop, applied: &AppliedEvent<'_>) -> Outcome {
+        let (found, by) = self.found(hop, applied);
         let found = found.map(|read| self.with_original(hop, read));
         let text = match &found {
             Ok(read) => Some(form::render(&read.handoff)),
-            Err(_) => stop.ending.handoff.clone(),
+            Err(_) => applied.ending.handoff.clone(),
         };
         let handoff = text.map(|text| (kept(&text), by));
         match found {
@@ -255,9 +255,9 @@ impl TurnEndHandler<'_> {
     fn found(
         &self,
         hop: &Hop,
-        stop: &Stop<'_>,
+        applied: &AppliedEvent<'_>,
     ) -> (Result<form::ParsedHandoff, form::HandoffFlaw>, HandoffAuthor) {
-        let said = stop.ending.handoff.as_deref().map(|said| form::read(said, &hop.short()));
+        let said = applied.ending.handoff.as_deref().map(|said| form::read(said, &hop.short()));
         match (said, self.file_since(hop.began_at)) {
             (Some(Ok(read)), _) => (Ok(read), HandoffAuthor::Agent),
             (_, Some(text)) if self.config.continuing.file_by_presence => {

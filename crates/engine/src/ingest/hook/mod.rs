@@ -3,15 +3,15 @@
 //! Always exits with 0, prints nothing but its reply, starts no thread and no runtime, and never makes the
 //! agent wait longer than its deadline. Every error becomes a fault for `tow doctor`.
 
+mod apply;
 mod deadline;
-mod fold;
 mod lag;
 mod private_turn;
 mod scene;
 
 use crate::capture::capture_detached;
 use crate::handoff::bookmarks::Bookmarked;
-use crate::handoff::continuing::Stop;
+use crate::handoff::continuing::AppliedEvent;
 use crate::handoff::guard;
 use crate::index::damage::record_panic;
 use crate::ingest::host;
@@ -147,7 +147,7 @@ fn answer(agent: Option<&OsStr>, source: PayloadSource, event: Option<&str>) {
         let _ = warned::remove(&call.env.home, &heard.session);
     }
     if heard.happening.ends_something() {
-        let transcripts = [&heard.transcript, &heard.helper_transcript];
+        let transcripts = [&heard.transcript, &heard.subagent_transcript];
         capture_detached(&call.env.home, call.agent.name(), transcripts, bookmarks);
     } else if heard.happening.is_marker() {
         spawn::place_detached();
@@ -190,7 +190,7 @@ impl HookCall {
         let Ok(id) = heard.session.id.of_host() else { return false };
         let own = host::transcript(&self.env.home, &id);
         heard.transcript = heard.transcript.take().filter(|path| Path::new(path) == own);
-        (heard.helper_transcript, heard.typed, heard.session.id) = (None, None, id);
+        (heard.subagent_transcript, heard.typed, heard.session.id) = (None, None, id);
         if let EventKind::PromptSubmitted { own, .. } = &mut heard.happening {
             *own = None;
         }
@@ -255,8 +255,8 @@ impl HookCall {
         self.set_deadline();
         self.look_for_seat(&event, heard);
         let ending = lag::wait_for_transcript(self, heard);
-        let told = Stop { event: &event, ending: &ending, is_private: heard.is_private };
-        Some(fold::fold(self, &told, urgency))
+        let applied = AppliedEvent { event: &event, ending: &ending, is_private: heard.is_private };
+        Some(apply::apply(self, &applied, urgency))
     }
 
     /// The event, and the command its prompt holds: one write, so that neither exists without the other.

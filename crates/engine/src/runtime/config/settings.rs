@@ -155,7 +155,7 @@ impl Config {
         self.exclude_projects.iter().any(|pattern| covers(pattern, folder))
     }
 
-    /// Whether a session in this folder is given no work and no memories unless a baton brings them.
+    /// No session in this folder inherits work without a baton, and none is given memories.
     pub fn inherits_nothing(&self, folder: &str) -> bool {
         self.inherit_never_in.iter().any(|pattern| covers(pattern, folder))
     }

@@ -1,8 +1,9 @@
 //! The value of every key: the user's, or the one that `default.toml` declares.
 //!
 //! `default.toml` is the only list of keys, defaults and explanations. It is read at compile time: every hook needs
-//! the defaults, and parsing them would cost more than the rest of a hook that only appends to the journal. Supports
-//! only the syntax of that file; a test compares the result with a TOML parser's.
+//! the defaults, and `toml_edit` takes 0.22 ms to parse the file (14 KB, optimized, warm; 0.35 ms the first time in a process),
+//! where a whole hook for a tool result takes 0.37 ms. Supports only the syntax of that file; a test compares the result with a
+//! TOML parser's.
 
 use std::collections::BTreeMap;
 use toml_edit::{Array, InlineTable, Value};

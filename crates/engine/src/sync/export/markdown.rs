@@ -94,7 +94,7 @@ fn named(detail: &DetailRow) -> String {
         detail.tool.as_deref().map(|tool| format!("`{}`", escape_for_terminal(tool).replace('`', "'"))),
         Some(detail.kind.name().to_owned()),
         detail.outcome.as_deref().filter(|outcome| *outcome != "done").map(|how| format!("({how})")),
-        detail.subagent.as_deref().map(|helper| format!("by helper `{helper}`")),
+        detail.subagent.as_deref().map(|subagent| format!("by helper `{subagent}`")),
     ];
     words.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }

@@ -126,7 +126,7 @@ fn an_erase_removes_bookmarks_and_their_texts() {
         let traces = &meant(&store);
         let lock = ProjectionLock::try_take(&bench.home).unwrap().unwrap();
         let rehearsed = store.preview_erase(traces).unwrap();
-        store.apply_and_seal(&lock, &pace(&ALWAYS)).unwrap();
+        store.apply_and_seal(&lock, &limits(&ALWAYS)).unwrap();
         assert_eq!(store.erase(&lock, traces).unwrap(), rehearsed);
         let after = rows(&store);
         assert_eq!(after.len(), left);

@@ -6,7 +6,7 @@
 
 use super::{HookCall, LATE, PayloadSource, scene};
 use crate::handoff::bookmarks::{Bookmarked, reply_to_marker};
-use crate::handoff::continuing::{Afoot, Known, Stop};
+use crate::handoff::continuing::{Afoot, AppliedEvent, Known};
 use crate::handoff::guard::Gauge;
 use crate::handoff::inherit::Giver;
 use crate::handoff::{continuing, guard, inherit};
@@ -43,14 +43,14 @@ const LOOKS_FOR_SEAT: u32 = 3;
 /// Applies the journal and returns the reply to the agent. Not inlined: most hooks only append, and its locals would
 /// cost each of them pages of stack.
 #[inline(never)]
-pub(super) fn fold(call: &HookCall, told: &Stop<'_>, urgency: Urgency) -> (Reply, Bookmarked) {
-    let event = told.event;
+pub(super) fn apply(call: &HookCall, applied: &AppliedEvent<'_>, urgency: Urgency) -> (Reply, Bookmarked) {
+    let event = applied.event;
     let (mut reply, mut bookmarked) = (Reply::default(), Bookmarked::Nothing);
     let mut rest = ReplyScope::Nothing;
     for round in 0..ROUNDS {
         // Only the first round answers the agent; later rounds apply events that other hooks left to us.
         let is_asked = round == 0 && call.source == PayloadSource::Agent;
-        let asked = if is_asked { ReplyScope::All(told) } else { rest };
+        let asked = if is_asked { ReplyScope::All(applied) } else { rest };
         let lock = match take_lock(call, urgency, asked) {
             Ok(RoundStart::Apply(lock)) => lock,
             Ok(RoundStart::Read(context)) => {
@@ -61,12 +61,12 @@ pub(super) fn fold(call: &HookCall, told: &Stop<'_>, urgency: Urgency) -> (Reply
             }
             Ok(RoundStart::Leave) => break,
             Err(error) => {
-                call.fault(FaultKind::Store, format!("could not take the fold lock: {error}"));
+                call.fault(FaultKind::Store, format!("could not take the apply lock: {error}"));
                 break;
             }
         };
         let seen = journal::unsealed_bytes(&call.env.home);
-        let done = match fold_once(call, asked, lock) {
+        let done = match apply_once(call, asked, lock) {
             Ok(done) => done,
             Err(error) => {
                 report(call, &error);
@@ -81,7 +81,7 @@ pub(super) fn fold(call: &HookCall, told: &Stop<'_>, urgency: Urgency) -> (Reply
         if done.bookmarked == Bookmarked::Something {
             bookmarked = Bookmarked::Something;
         }
-        if journal::unsealed_bytes(&call.env.home) == done.refolded.unwrap_or(seen) {
+        if journal::unsealed_bytes(&call.env.home) == done.reapplied.unwrap_or(seen) {
             break;
         }
     }
@@ -103,7 +103,7 @@ struct PassOutcome {
     missing: Missing,
     bookmarked: Bookmarked,
     /// Journal size when the events that the first pass caused were applied in turn.
-    refolded: Option<u64>,
+    reapplied: Option<u64>,
 }
 
 /// Whether the seat of the prompting session is unknown.
@@ -119,7 +119,7 @@ enum Missing {
 #[derive(Clone, Copy)]
 enum ReplyScope<'a> {
     Nothing,
-    All(&'a Stop<'a>),
+    All(&'a AppliedEvent<'a>),
     /// The session's inheritance, deferred until its seat was looked for.
     Inheritance(&'a Event),
 }
@@ -145,7 +145,7 @@ fn take_lock(call: &HookCall, urgency: Urgency, asked: ReplyScope<'_>) -> io::Re
     let patience = match (asked, urgency) {
         (ReplyScope::Nothing, _) => Duration::ZERO,
         (ReplyScope::Inheritance(_), _) | (ReplyScope::All(_), Urgency::Answered) => patience(call),
-        (ReplyScope::All(told), Urgency::Shown) if is_answered(call, told.event) => patience(call),
+        (ReplyScope::All(applied), Urgency::Shown) if is_answered(call, applied.event) => patience(call),
         (ReplyScope::All(_), Urgency::Shown | Urgency::UnlessWorking | Urgency::Whenever) => Duration::ZERO,
     };
     let waiting =
@@ -173,7 +173,7 @@ fn context_by_reading(call: &HookCall, event: &Event) -> Result<Option<Reply>, S
     let Some(store) = Store::read(&call.env.home, patience(call))? else { return Ok(None) };
     let Some(session) = store.session(&event.session)? else { return Ok(None) };
     let is_settled = matches!(session.inheriting, InheritState::Nothing | InheritState::Settled);
-    if is_settled && session.recalled_at.is_some() {
+    if is_settled && session.memories_given_at.is_some() {
         return Ok(Some(Reply::default()));
     }
     if !store.has_event(&event.session, event.uid)? {
@@ -189,7 +189,7 @@ fn context_by_reading(call: &HookCall, event: &Event) -> Result<Option<Reply>, S
 
 fn event_of<'a>(asked: ReplyScope<'a>) -> Option<&'a Event> {
     match asked {
-        ReplyScope::All(told) => Some(told.event),
+        ReplyScope::All(applied) => Some(applied.event),
         ReplyScope::Inheritance(event) => Some(event),
         ReplyScope::Nothing => None,
     }
@@ -209,7 +209,7 @@ fn is_answered(call: &HookCall, event: &Event) -> bool {
     call.config.notify.speaks_by_terminal() || may_go_on
 }
 
-fn fold_once(
+fn apply_once(
     call: &HookCall,
     asked: ReplyScope<'_>,
     lock: ProjectionLock,
@@ -217,26 +217,26 @@ fn fold_once(
     let patience = patience(call);
     let has_time = || call.env.elapsed() < patience;
     let new_machine = call.env.uid();
-    let pace = ProjectionLimits { has_time: &has_time, now: call.env.now, new_machine, patience };
-    let (store, folded) = Store::open_and_apply(&call.env.home, &lock, &pace)?;
-    let known = known(call, asked, &store, &folded)?;
+    let limits = ProjectionLimits { has_time: &has_time, now: call.env.now, new_machine, patience };
+    let (store, projected) = Store::open_and_apply(&call.env.home, &lock, &limits)?;
+    let known = known(call, asked, &store, &projected)?;
     let mut missing = known.as_ref().map_or(Missing::Nothing, |known| missing(known, asked));
     let went_on = match (asked, &known) {
-        (ReplyScope::All(told), Some(known)) => {
-            continuing::at_turns_end(&call.env, &call.config, &store, told, known)?
+        (ReplyScope::All(applied), Some(known)) => {
+            continuing::at_turns_end(&call.env, &call.config, &store, applied, known)?
         }
         _ => continuing::Outcome::default(),
     };
-    let news = news(&folded.effects, asked, &went_on);
+    let news = news(&projected.effects, asked, &went_on);
     let bookmarked = effects::settle(&call.env, &call.config, &store, &news)?;
-    let mut refolded = match bookmarked {
+    let mut reapplied = match bookmarked {
         Bookmarked::Nothing => None,
-        Bookmarked::Something => Some(fold_again(call, &store, &pace)?),
+        Bookmarked::Something => Some(apply_again(call, &store, &limits)?),
     };
     let mut heir = known.as_ref().zip(event_of(asked)).and_then(|(known, event)| heir(known, event));
     let (mut reply, mut measured, mut open) = (Reply::default(), Reply::default(), vec![]);
     if let Some(known) = known {
-        if let ReplyScope::All(Stop { event, .. }) = asked {
+        if let ReplyScope::All(AppliedEvent { event, .. }) = asked {
             reply = reply_to(call, event, &store, &known.afoot)?.merge(went_on.reply);
             let guarded = |gauge| guard::reply(&call.env, &call.config, gauge, event);
             measured = known.gauge.map(guarded).unwrap_or_default();
@@ -251,7 +251,7 @@ fn fold_once(
     if let (Missing::SeatToDecideBy, Some(event)) = (missing, event_of(asked)) {
         look_for_missing_seat(call, event, missing);
         if let Ok(Some(_lock)) = ProjectionLock::take_within(&call.env.home, pauses(patience)) {
-            refolded = Some(fold_again(call, &store, &pace)?);
+            reapplied = Some(apply_again(call, &store, &limits)?);
             let decided = |session: &Session| session.inheriting != InheritState::Prompted;
             (missing, heir) = (Missing::Nothing, store.session(&event.session)?.filter(decided));
         }
@@ -263,12 +263,12 @@ fn fold_once(
         let is_recorded = journal::unsealed_bytes(&call.env.home) != before;
         // On the open connection: another round would cost more.
         if is_recorded && let Ok(Some(_lock)) = ProjectionLock::try_take(&call.env.home) {
-            refolded = Some(fold_again(call, &store, &pace)?);
+            reapplied = Some(apply_again(call, &store, &limits)?);
         }
     }
     let reply = reply.merge(measured);
     store.exit_without_close();
-    Ok(PassOutcome { reply, missing, bookmarked, refolded })
+    Ok(PassOutcome { reply, missing, bookmarked, reapplied })
 }
 
 /// A prompt does not look for jobs: they are due every few hours, and its turn ends soon.
@@ -281,17 +281,17 @@ fn is_upkeep_due(call: &HookCall, asked: ReplyScope<'_>, store: &Store) -> Resul
 }
 
 /// Applies the records that we appended ourselves, on the open connection: another round would cost more.
-fn fold_again(call: &HookCall, store: &Store, pace: &ProjectionLimits<'_>) -> Result<u64, StoreError> {
+fn apply_again(call: &HookCall, store: &Store, limits: &ProjectionLimits<'_>) -> Result<u64, StoreError> {
     let seen = journal::unsealed_bytes(&call.env.home);
-    let folded = store.apply_journal(pace)?;
-    effects::carry_out(&call.env, &call.config, store, &folded.effects)?;
+    let projected = store.apply_journal(limits)?;
+    effects::carry_out(&call.env, &call.config, store, &projected.effects)?;
     Ok(seen)
 }
 
 /// Decided by the session's row, not by the effects of this pass: another process may have applied the prompt
 /// without being able to look for the seat.
 fn missing(known: &Known, asked: ReplyScope<'_>) -> Missing {
-    let (ReplyScope::All(Stop { event, .. }), Some(gauge)) = (asked, &known.gauge) else {
+    let (ReplyScope::All(AppliedEvent { event, .. }), Some(gauge)) = (asked, &known.gauge) else {
         return Missing::Nothing;
     };
     let is_prompt = matches!(event.happening, EventKind::PromptSubmitted { .. });
@@ -310,15 +310,15 @@ fn known(
     call: &HookCall,
     asked: ReplyScope<'_>,
     store: &Store,
-    folded: &Projected,
+    projected: &Projected,
 ) -> Result<Option<Known>, StoreError> {
     let (event, measures) = match asked {
         ReplyScope::Nothing => return Ok(None),
-        ReplyScope::All(Stop { event, .. }) => (*event, folded.caught_up),
+        ReplyScope::All(AppliedEvent { event, .. }) => (*event, projected.caught_up),
         ReplyScope::Inheritance(event) => (event, false),
     };
     let afoot = Afoot::at(&call.env, store, event)?;
-    let mut gauge = Gauge::at(store, event, folded.sessions.get(&event.session))?;
+    let mut gauge = Gauge::at(store, event, projected.sessions.get(&event.session))?;
     if let Some(gauge) = gauge.as_mut().filter(|_| measures) {
         gauge.read(&call.env);
     }
@@ -331,7 +331,7 @@ fn news<'e>(
     asked: ReplyScope<'_>,
     went_on: &continuing::Outcome,
 ) -> Cow<'e, [Effect]> {
-    let (ReplyScope::All(Stop { event, .. }), true) = (asked, went_on.goes_on) else {
+    let (ReplyScope::All(AppliedEvent { event, .. }), true) = (asked, went_on.goes_on) else {
         return Cow::Borrowed(effects);
     };
     let is_it = |effect: &Effect| matches!(effect, Effect::StateChanged { session, to: SessionState::Completed, .. } if *session == event.session);
@@ -362,7 +362,7 @@ fn heir(known: &Known, event: &Event) -> Option<Session> {
     let is_asked = event.subagent.is_none() && event.happening.is_real_prompt();
     let session = known.gauge.as_ref().map(|gauge| &gauge.session).filter(|_| is_asked)?;
     let is_due = session.inheriting == InheritState::Due
-        || session.recalled_at.is_none()
+        || session.memories_given_at.is_none()
         || !known.afoot.open.is_empty();
     // Prompted: the seat is looked for first.
     (is_due && session.inheriting != InheritState::Prompted).then(|| session.clone())
@@ -374,7 +374,7 @@ fn inherited(call: &HookCall, store: &Store, heir: &Session, open: &[Hop]) -> Re
     if heir.inheriting == InheritState::Due { giver.inherited() } else { giver.remembered() }
 }
 
-/// Merges the features' notices and answers; `fold_once` adds the continuation, the inheritance and the context guard.
+/// Merges the features' notices and answers; `apply_once` adds the continuation, the inheritance and the context guard.
 fn reply_to(call: &HookCall, event: &Event, store: &Store, afoot: &Afoot) -> Result<Reply, StoreError> {
     let terminal = notify::terminal(&call.config.notify, store, event)?;
     let reply = Reply { terminal, ..Reply::default() };
