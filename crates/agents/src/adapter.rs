@@ -12,7 +12,7 @@ use crate::server::ServerAddress;
 use crate::settings::{EditRefusal, FileFormat, Inspection, Target};
 use crate::skills::Dialect;
 use crate::wire::{HookPayload, ReplySupport};
-use crate::{claude, codex, copilot, gemini, qwen};
+use crate::{claude, codex, copilot, gemini, opencode, qwen};
 use std::path::{Path, PathBuf};
 use towline_core::arbiter::{ScreenProbe, TranscriptTail};
 use towline_core::compose::ContextBudget;
@@ -34,8 +34,7 @@ pub(crate) struct Adapter {
     pub title: &'static str,
     /// The versions of the real program that the end-to-end tests drive.
     pub proven: &'static str,
-    /// The variable that moves the agent's settings folder, and the folder below the home without it.
-    pub folder: (&'static str, &'static str),
+    pub folder: Folder,
     /// The command that resumes a session, without the session's id.
     pub resume: &'static str,
     /// The command to type for a new session in the same seat, which the agent reports as a clear.
@@ -72,6 +71,31 @@ pub(crate) struct Adapter {
     pub status_line: Option<ParseStatusLine>,
     /// Answers single questions on its command line.
     pub ask: Option<Asking>,
+}
+
+/// A folder of the agent's: the variable that moves it, and its place below the home without that variable.
+#[derive(Clone, Copy)]
+pub(crate) struct Folder {
+    pub variable: &'static str,
+    /// The folder below the variable's value; empty if the value is the folder itself.
+    pub below_variable: &'static str,
+    pub below_home: &'static str,
+}
+
+impl Folder {
+    /// A folder that a variable of the agent's own names.
+    pub const fn own(variable: &'static str, below_home: &'static str) -> Folder {
+        Folder { variable, below_variable: "", below_home }
+    }
+
+    pub fn path(&self, variable: Variable<'_>) -> Option<PathBuf> {
+        let given = variable(self.variable).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let moved = || match (given, self.below_variable) {
+            (Some(given), "") => Some(given),
+            (given, below) => Some(given?.join(below)),
+        };
+        moved().or_else(|| Some(PathBuf::from(variable("HOME")?).join(self.below_home)))
+    }
 }
 
 /// Hook input and output.
@@ -132,6 +156,8 @@ pub(crate) struct Transcripts {
     pub is_named: fn(&str) -> bool,
     /// The transcript of a session below the agent's folder, for agents whose payloads do not name it.
     pub of_session: Option<fn(&Path, &str) -> PathBuf>,
+    /// The folder of a database that holds all sessions, and the database in it, for agents that write no transcripts.
+    pub database: Option<(Folder, &'static str)>,
     pub subagents: SubagentFiles,
     pub reader: fn() -> TranscriptReader,
     /// The state at the end of a transcript, read from the file's last part.
@@ -185,6 +211,8 @@ impl Agent {
             Agent::Gemini => &gemini::adapter::ADAPTER,
             Agent::Qwen => &qwen::adapter::ADAPTER,
             Agent::Copilot => &copilot::adapter::ADAPTER,
+            Agent::Opencode => &opencode::adapter::OPENCODE,
+            Agent::Kilo => &opencode::adapter::KILO,
         }
     }
 }

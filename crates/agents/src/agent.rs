@@ -25,6 +25,8 @@ towline_core::named_enum! {
         Qwen = "qwen",
         Gemini = "gemini",
         Copilot = "copilot",
+        Opencode = "opencode",
+        Kilo = "kilo",
     }
 }
 
@@ -104,7 +106,7 @@ pub struct ProcessContext<'a> {
 }
 
 /// Agents that Towline does not hook into: a command below one of them is not the user's either.
-const OTHER_AGENTS: [&str; 13] = [
+const OTHER_AGENTS: [&str; 12] = [
     "aider",
     "amp",
     "auggie",
@@ -115,7 +117,6 @@ const OTHER_AGENTS: [&str; 13] = [
     "goose",
     "kilocode",
     "kimi",
-    "opencode",
     "plandex",
     "roo",
 ];
@@ -177,9 +178,7 @@ impl Agent {
 
     /// The agent's settings folder, as its process resolves it.
     pub fn folder(self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
-        let (own, below_home) = self.adapter().folder;
-        let given = variable(own).filter(|path| !path.is_empty()).map(PathBuf::from);
-        given.or_else(|| Some(PathBuf::from(variable("HOME")?).join(below_home)))
+        self.adapter().folder.path(variable)
     }
 
     /// The file below the project's folder in which the agent may be asked to leave a handoff. Read if it exists.

@@ -26,8 +26,17 @@ impl Agent {
         found
     }
 
+    /// The database that holds the agent's sessions, for agents that write no transcripts.
+    pub fn database(self, variable: Variable<'_>) -> Option<PathBuf> {
+        let (folder, file) = self.adapter().transcript.database?;
+        Some(folder.path(variable)?.join(file))
+    }
+
     /// The transcript of this session, for agents whose payloads do not name it.
     pub fn transcript_of(self, session: &SessionId, variable: Variable<'_>) -> Option<PathBuf> {
+        if let Some(database) = self.database(variable) {
+            return Some(session_in(&database, session.as_str()));
+        }
         let of_session = self.adapter().transcript.of_session?;
         Some(of_session(&self.folder(variable)?, session.as_str()))
     }
@@ -98,6 +107,21 @@ impl Agent {
         is_lines && (self.adapter().transcript.is_named)(name)
     }
 }
+
+/// The path that stands for a session in a database: `FILE.db#SESSION`.
+pub fn session_in(database: &Path, session: &str) -> PathBuf {
+    let mut path = database.as_os_str().to_owned();
+    path.push(format!("{SESSION_MARK}{session}"));
+    path.into()
+}
+
+/// The database and the session in it that such a path stands for.
+pub fn database_session(path: &Path) -> Option<(PathBuf, &str)> {
+    let (database, session) = path.to_str()?.rsplit_once(SESSION_MARK)?;
+    (database.ends_with(".db") && !session.contains('/')).then(|| (PathBuf::from(database), session))
+}
+
+const SESSION_MARK: char = '#';
 
 const SUBAGENTS: &str = "subagents";
 /// The folder of sessions beside that of their subagents.

@@ -16,12 +16,14 @@ mod files;
 pub mod gemini;
 mod json;
 mod matrix;
+pub mod opencode;
 mod plan;
 pub mod plugin;
 pub mod qwen;
 mod reader;
 mod rewind;
 pub mod settings;
+mod shim;
 mod skills;
 mod skim;
 mod transcript;
@@ -37,6 +39,7 @@ pub use agent::{
 };
 pub use claude::{host, repair};
 pub use codex::{history, server};
+pub use files::{database_session, session_in};
 pub use matrix::matrix;
 pub use reader::TranscriptReader;
 pub use rewind::RewindPoint;
@@ -77,6 +80,11 @@ impl Agent {
     /// Whether a hook at the end of a turn can empty the conversation and go on, so that nothing needs to be typed.
     pub fn restarts_in_place(self) -> bool {
         !self.adapter().hooks.replies.restart.0.is_empty()
+    }
+
+    /// Whether it then goes on in another session, whose prompt reports the start of the new context.
+    pub fn restarts_in_new_session(self) -> bool {
+        self.adapter().hooks.replies.restarts_anew
     }
 
     pub fn presence(self, around: &ProcessContext<'_>) -> SessionPresence {

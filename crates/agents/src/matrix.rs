@@ -37,7 +37,11 @@ const ROWS: [Row; 14] = [
     }),
     ("continuation in a fresh context", |it| {
         let restarts = has_any(it, STOPS, |support, event| support.restart.contains(event));
-        if restarts { "in place, without typing".to_owned() } else { format!("by typing `{}`", it.clear) }
+        match (restarts, it.hooks.replies.restarts_anew) {
+            (true, false) => "in place, without typing".to_owned(),
+            (true, true) => "in a new session, without typing".to_owned(),
+            (false, _) => format!("by typing `{}`", it.clear),
+        }
     }),
     ("MCP server, skills", |_| "yes".to_owned()),
     ("plugin", |it| yes(it.install.enabled_plugin.is_some())),

@@ -4,7 +4,7 @@
 
 use crate::agent::Agent;
 use crate::transcript::{Found, LineError};
-use crate::{claude, codex, copilot, gemini, qwen};
+use crate::{claude, codex, copilot, gemini, opencode, qwen};
 use serde::{Deserialize, Serialize};
 
 /// Parser state between two lines of a file. Stored with the read offset; resuming yields the same pieces.
@@ -16,6 +16,7 @@ pub enum TranscriptReader {
     Gemini(gemini::transcript::ConversationState),
     Qwen(qwen::transcript::TranscriptState),
     Copilot(copilot::transcript::EventsState),
+    Rows(opencode::transcript::RowsState),
 }
 
 impl Agent {
@@ -35,6 +36,7 @@ impl TranscriptReader {
             TranscriptReader::Gemini(state) => state.read(text, found),
             TranscriptReader::Qwen(state) => state.read(text, found),
             TranscriptReader::Copilot(state) => state.read(text, found),
+            TranscriptReader::Rows(state) => state.read(text, found),
         }
     }
 }

@@ -69,6 +69,17 @@ pub(crate) fn by_menu(way: &RewindPoint<'_>) -> Vec<String> {
     ]
 }
 
+/// Agents that take back one prompt at a time.
+pub(crate) fn by_undo(way: &RewindPoint<'_>, resume: &str) -> Vec<String> {
+    if way.prompts == 0 {
+        return vec![format!("nothing was asked since: `{resume} {}` is there", way.session)];
+    }
+    vec![
+        format!("in the session (or after `{resume} {}`), type /undo {}", way.session, times(way.prompts)),
+        format!("“{}” stands in the input again; changed files go back, too", beginning(way.first)),
+    ]
+}
+
 fn times(number: usize) -> String {
     match number {
         1 => "once".to_owned(),

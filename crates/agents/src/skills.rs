@@ -16,6 +16,16 @@ pub(crate) struct Dialect {
     pub argument: Option<&'static str>,
     /// Header lines that hide a skill from the model until the user invokes it.
     pub for_people: &'static str,
+    pub people_pages: PeoplePages,
+}
+
+/// How the client offers a page to users.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PeoplePages {
+    /// As a skill, like those for the model.
+    Skills,
+    /// As a file in its folder of commands: users cannot invoke its skills.
+    Commands,
 }
 
 /// Our skills below `folder`, running the program at `tow`.
@@ -30,12 +40,19 @@ pub(crate) fn pages_running(dialect: &Dialect, folder: &Path, tow: &str) -> Vec<
         let file = folder.join("skills").join(name).join("SKILL.md");
         OwnedFile::new(dialect.agent, file, &format!("name: {name}\n{header}"), &body)
     };
+    let for_people = |name: &str, (header, body): (String, String)| match dialect.people_pages {
+        PeoplePages::Skills => page(name, (header, body)),
+        PeoplePages::Commands => {
+            let file = folder.join("commands").join(format!("{name}.md"));
+            OwnedFile::new(dialect.agent, file, &header, &body)
+        }
+    };
     vec![
-        page("tow", baton(dialect)),
-        page("tow-detail", detail(dialect, tow)),
+        for_people("tow", baton(dialect)),
+        for_people("tow-detail", detail(dialect, tow)),
         page("tow-memory", memory(tow)),
-        page("tow-status", status(dialect, tow)),
-        page("tow-trim", trim(dialect, tow)),
+        for_people("tow-status", status(dialect, tow)),
+        for_people("tow-trim", trim(dialect, tow)),
     ]
 }
 
@@ -111,7 +128,8 @@ mod tests {
 
     #[test]
     fn every_skill_and_its_description_is_short() {
-        let dialect = Dialect { agent: "a", sign: "/", argument: None, for_people: "" };
+        let people_pages = PeoplePages::Skills;
+        let dialect = Dialect { agent: "a", sign: "/", argument: None, for_people: "", people_pages };
         for page in pages_running(&dialect, Path::new("/x"), "tow") {
             let description = page.text().lines().find(|line| line.starts_with("description: ")).unwrap();
             assert!(description.len() <= 100, "{description}");

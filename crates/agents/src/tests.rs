@@ -74,6 +74,16 @@ fn every_recorded_payload_of_copilot_means_what_a_person_would_say() {
     insta::assert_snapshot!(meanings(Agent::Copilot));
 }
 
+#[test]
+fn every_recorded_payload_of_opencode_means_what_a_person_would_say() {
+    insta::assert_snapshot!(meanings(Agent::Opencode));
+}
+
+#[test]
+fn every_recorded_payload_of_kilo_means_what_a_person_would_say() {
+    insta::assert_snapshot!(meanings(Agent::Kilo));
+}
+
 /// Hooks inside subagents, and those about the subagents of subagents, carry other ids.
 #[test]
 fn no_subagent_of_copilot_becomes_a_session() {
@@ -263,6 +273,7 @@ fn full_payload(agent: Agent, event: &str) -> Vec<u8> {
         Agent::Qwen => ("agent", "permission_prompt"),
         Agent::Gemini => ("invoke_agent", "ToolPermission"),
         Agent::Copilot => ("task", "permission_prompt"),
+        Agent::Opencode | Agent::Kilo => ("task", ""),
     };
     serde_json::json!({
         "submitted_prompt": "",
@@ -286,6 +297,9 @@ fn exactly_the_events_that_mean_something_are_registered() {
     assert_eq!(modelled(Agent::Qwen, &QWEN_EVENTS), registered(qwen::install::EVENTS));
     assert_eq!(modelled(Agent::Gemini, &GEMINI_EVENTS), registered(gemini::install::EVENTS));
     assert_eq!(modelled(Agent::Copilot, &COPILOT_EVENTS), registered(copilot::install::EVENTS));
+    for agent in [Agent::Opencode, Agent::Kilo] {
+        assert_eq!(modelled(agent, opencode::install::EVENTS), registered(opencode::install::EVENTS));
+    }
 }
 
 #[track_caller]
@@ -304,6 +318,8 @@ fn tl_11_our_commands_are_known_by_each_agents_way_of_typing_them() {
         (Agent::Gemini, "/tow"),
         (Agent::Gemini, "$tow"),
         (Agent::Copilot, "/tow"),
+        (Agent::Opencode, "/tow"),
+        (Agent::Kilo, "/tow"),
     ];
     for (agent, typed) in typed {
         check_own(agent, typed, (PromptOrigin::Command, Some(OwnCommand::Baton)));
@@ -411,7 +427,8 @@ fn an_answer_holds_only_what_its_event_has_room_for() {
     let says = |agent: Agent, event: &str| agent.render_reply(event, &reply).unwrap_or_default();
     let whole = r#"{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"a\n\nb"},"decision":"block","reason":"r"}"#;
     let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
-    for agent in Agent::ALL.into_iter().filter(|agent| *agent != Agent::Copilot) {
+    let is_nested = |agent: &Agent| ![Agent::Copilot, Agent::Opencode, Agent::Kilo].contains(agent);
+    for agent in Agent::ALL.into_iter().filter(is_nested) {
         let prompt = named(agent, "UserPromptSubmit");
         let mut said = parsed(&says(agent, prompt));
         // One agent shows no notice with a prompt.
@@ -443,6 +460,27 @@ fn copilot_is_answered_beside_everything_else_and_without_a_message() {
     assert_eq!(says("preToolUse"), r#"{"permissionDecision":"deny","permissionDecisionReason":"r"}"#);
     assert_eq!(says("sessionEnd"), "");
     assert_eq!(says("UserPromptSubmit"), "");
+}
+
+#[test]
+fn a_plugin_inside_the_client_is_answered_beside_everything_else() {
+    let blocked = Reply {
+        notices: vec!["n".into()],
+        context: vec!["a".into(), "b".into()],
+        terminal: String::new(),
+        verdict: ReplyVerdict::Block { reason: "r".into() },
+    };
+    for agent in [Agent::Opencode, Agent::Kilo] {
+        let says = |event: &str| agent.render_reply(event, &blocked).unwrap_or_default();
+        assert_eq!(says("UserPromptSubmit"), r#"{"systemMessage":"n","additionalContext":"a\n\nb"}"#);
+        assert_eq!(says("Stop"), r#"{"systemMessage":"n","decision":"block","reason":"r"}"#);
+        assert_eq!(says("PreToolUse"), r#"{"permissionDecision":"deny","permissionDecisionReason":"r"}"#);
+        assert_eq!(says("Interrupt"), "");
+        let anew = Reply { verdict: ReplyVerdict::Restart { prompt: "p".into() }, ..Reply::default() };
+        let whole = r#"{"clearContext":true,"decision":"block","reason":"p"}"#;
+        assert_eq!(agent.render_reply("Stop", &anew).as_deref(), Some(whole));
+        assert!(agent.restarts_in_new_session());
+    }
 }
 
 #[test]
@@ -567,5 +605,6 @@ fn a_text_is_typed_if_nothing_else_stands_in_the_line_however_it_is_broken() {
     assert!(Agent::Claude.input_holds("[Pasted text #3 +4 lines]", "1\n2\n3\n4\n5"));
     assert!(Agent::Gemini.input_holds("[Pasted Text: 6 lines]", "1\n2\n3\n4\n5\n6"));
     assert!(Agent::Copilot.input_holds("[Paste #2 - 5 lines]", "1\n2\n3\n4\n5"));
+    assert!(Agent::Opencode.input_holds("[Pasted ~5 lines]", "1\n2\n3\n4\n5"));
     assert!(Agent::Codex.input_holds("[Pasted Content 1200 chars]", &"x".repeat(1200)));
 }

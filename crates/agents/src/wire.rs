@@ -238,6 +238,8 @@ pub(crate) struct ReplySupport {
     pub deny: Phrases,
     /// Empty the conversation on `hookSpecificOutput.clearContext`, if the turn is blocked from ending.
     pub restart: Phrases,
+    /// The prompt of such a reply begins another session.
+    pub restarts_anew: bool,
     /// Accept `terminalSequence`, and pass it on to the terminal.
     pub terminal: Phrases,
     pub shape: ReplyShape,

@@ -178,7 +178,7 @@ pub(crate) fn is_file_at(file: &File, path: &Path) -> io::Result<bool> {
 }
 
 /// The path with a suffix: `towline.db-wal`.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

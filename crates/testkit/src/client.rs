@@ -136,6 +136,45 @@ impl Client {
         },
     };
 
+    /// OpenCode, which is told to ask before it runs a command or changes a file.
+    pub const OPENCODE: Self = Self {
+        name: "opencode",
+        program: || {
+            let package = format!("opencode-{}", clients::platform());
+            vec![clients::native("opencode-1.18.33", &package, "bin/opencode")]
+        },
+        headless: &["run"],
+        variables: |_| {
+            let given = [
+                "OPENCODE_DISABLE_AUTOUPDATE",
+                "OPENCODE_DISABLE_MODELS_FETCH",
+                "OPENCODE_DISABLE_LSP_DOWNLOAD",
+                "OPENCODE_DISABLE_DEFAULT_PLUGINS",
+            ];
+            // It would install packages for plugins, which ours does not need: without a network it does not wait for them.
+            let offline = [("npm_config_registry", "http://127.0.0.1:9/"), ("npm_config_fetch_retries", "0")];
+            let given = given.map(|name| (name, "1")).into_iter().chain(offline);
+            given.map(|(name, value)| (name, value.to_owned())).collect()
+        },
+        seed: |env, model| {
+            let provider = json!({
+                "npm": "@ai-sdk/openai-compatible", "name": "Scripted",
+                "options": {"baseURL": format!("{}/v1", model.url()), "apiKey": "key"},
+                "models": {"scripted": {"name": "Scripted model", "tool_call": true, "limit": {"context": 100_000, "output": 2_000}}},
+            });
+            let settings = json!({
+                "autoupdate": false, "share": "disabled",
+                "model": "fake/scripted", "small_model": "fake/scripted",
+                "permission": {"bash": "ask", "edit": "ask"},
+                "provider": {"fake": provider},
+            });
+            write(env.home().join(".config/opencode/opencode.json"), &settings);
+        },
+        is_idle: |screen| {
+            screen.contains("╹▀▀▀") && screen.contains("ctrl+p commands") && !screen.contains(" interrupt  ")
+        },
+    };
+
     /// Prepares a home for the client, and links it under its name.
     #[track_caller]
     pub fn seed(&self, env: &TestEnv, model: &Model) {

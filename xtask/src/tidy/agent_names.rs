@@ -1,11 +1,11 @@
 //! No agent's name outside `agents`: the rest of the code must work for the next agent unchanged.
 //!
-//! Any spelling counts, in code, comments and texts, also as part of a longer word.
+//! Any spelling counts, in code, comments and texts, also as part of a longer word; kilobytes do not.
 
 use super::finding::{Finding, Rule, is_under};
 use crate::repository::File;
 
-const NAMES: [&str; 5] = ["claude", "codex", "copilot", "gemini", "qwen"];
+const NAMES: [&str; 7] = ["claude", "codex", "copilot", "gemini", "kilo", "opencode", "qwen"];
 
 /// Kinds of file that are looked at; prose (`.md`) may name the agents.
 const KINDS: [&str; 4] = [".rs", ".toml", ".sql", ".sh"];
@@ -45,7 +45,7 @@ fn is_governed(path: &str) -> bool {
 }
 
 fn named(line: &str) -> Option<&'static str> {
-    let lower = line.to_lowercase();
+    let lower = line.to_lowercase().replace("kilobyte", "");
     NAMES.into_iter().find(|name| lower.contains(name))
 }
 

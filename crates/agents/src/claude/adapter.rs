@@ -3,7 +3,7 @@
 //! Declares only: each part is in a file of its own.
 
 use super::{ask, context, input, install, repair, screen, status, tail, tool_action, transcript};
-use crate::adapter::{Adapter, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts};
+use crate::adapter::{Adapter, Folder, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts};
 use crate::ask::Asking;
 use crate::reader::TranscriptReader;
 use crate::rewind;
@@ -14,7 +14,7 @@ use towline_core::typing::SessionStartReport;
 pub(crate) const ADAPTER: Adapter = Adapter {
     title: "Claude Code",
     proven: "2.1.197, 2.1.325",
-    folder: ("CLAUDE_CONFIG_DIR", ".claude"),
+    folder: Folder::own("CLAUDE_CONFIG_DIR", ".claude"),
     resume: "claude --resume",
     clear: "/clear",
     compact: "/compact",
@@ -52,6 +52,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         places: &["projects"],
         is_named: |_| true,
         of_session: None,
+        database: None,
         subagents: SubagentFiles::Below,
         reader: || TranscriptReader::Claude(transcript::TranscriptState::default()),
         end: tail::tail,

@@ -12,7 +12,7 @@ use crate::plugin;
 use crate::settings::{
     EditRefusal, EntryOrder, HookEntry, Invocation, StatusLineMode, Target, absolute_command,
 };
-use crate::skills::Dialect;
+use crate::skills::{Dialect, PeoplePages};
 
 /// The registered events: exactly those that the adapter parses.
 pub const EVENTS: &[&str] = &[
@@ -50,6 +50,7 @@ pub(crate) const DIALECT: Dialect = Dialect {
     sign: "/",
     argument: Some("$ARGUMENTS"),
     for_people: "\ndisable-model-invocation: true",
+    people_pages: PeoplePages::Skills,
 };
 
 /// Our entries in `settings.json` of `config_dir`, running the program at `tow`.

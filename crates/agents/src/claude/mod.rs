@@ -53,6 +53,7 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     block: Phrases("UserPromptSubmit|PostToolUse|Stop|SubagentStop"),
     deny: Phrases("PreToolUse"),
     restart: Phrases(""),
+    restarts_anew: false,
     // Each was observed to pass it on. The two compaction events do too, but also print the reply on the screen.
     terminal: Phrases(
         "SessionStart|UserPromptSubmit|PostToolUse|PostToolUseFailure|PermissionRequest|Stop|SubagentStop|\

@@ -3,7 +3,9 @@
 //! Declares only: each part is in a file of its own.
 
 use super::{ask, context, input, install, screen, server, tail, tool_action, transcript};
-use crate::adapter::{Adapter, Consent, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts};
+use crate::adapter::{
+    Adapter, Consent, Folder, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts,
+};
 use crate::agent::Agent;
 use crate::ask::Asking;
 use crate::reader::TranscriptReader;
@@ -16,7 +18,7 @@ use towline_core::typing::SessionStartReport;
 pub(crate) const ADAPTER: Adapter = Adapter {
     title: "Codex",
     proven: "0.166.0",
-    folder: ("CODEX_HOME", ".codex"),
+    folder: Folder::own("CODEX_HOME", ".codex"),
     resume: "codex resume",
     clear: "/clear",
     compact: "/compact",
@@ -58,6 +60,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         places: &["sessions", "archived_sessions"],
         is_named: |name| name.starts_with("rollout-"),
         of_session: None,
+        database: None,
         subagents: SubagentFiles::Beside,
         reader: || TranscriptReader::Codex(transcript::RolloutState::default()),
         end: tail::tail,

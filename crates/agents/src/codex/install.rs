@@ -13,7 +13,7 @@ use crate::plugin;
 use crate::settings::{
     EditRefusal, EntryOrder, FileEntry, HookEntry, Inspection, Invocation, Target, absolute_command, quote,
 };
-use crate::skills::Dialect;
+use crate::skills::{Dialect, PeoplePages};
 
 /// The registered events: exactly those that the adapter parses.
 pub const EVENTS: &[&str] = &[
@@ -118,7 +118,7 @@ fn configuration(codex_home: &Path) -> Result<DocumentMut, TrustUnknown> {
 
 /// `sign` comes before a skill's name: `$tow`.
 pub(crate) const fn dialect(sign: &'static str) -> Dialect {
-    Dialect { agent: "codex", sign, argument: None, for_people: "" }
+    Dialect { agent: "codex", sign, argument: None, for_people: "", people_pages: PeoplePages::Skills }
 }
 
 /// `tow` is a shell word.

@@ -44,6 +44,7 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     block: Phrases("UserPromptSubmit|PostToolUse|Stop|SubagentStop"),
     deny: Phrases("PreToolUse"),
     restart: Phrases(""),
+    restarts_anew: false,
     // Codex has its own notifications (`tui.notifications`), which a hook cannot trigger.
     terminal: Phrases(""),
     shape: ReplyShape::Nested,

@@ -3,7 +3,7 @@
 //! Declares only: each part is in a file of its own.
 
 use super::{SESSIONS, TRANSCRIPT, input, install, screen, status, tail, tool_action, transcript};
-use crate::adapter::{Adapter, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts};
+use crate::adapter::{Adapter, Folder, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts};
 use crate::agent::Agent;
 use crate::reader::TranscriptReader;
 use crate::rewind;
@@ -15,7 +15,7 @@ use towline_core::typing::SessionStartReport;
 pub(crate) const ADAPTER: Adapter = Adapter {
     title: "GitHub Copilot CLI",
     proven: "1.0.102",
-    folder: ("COPILOT_HOME", ".copilot"),
+    folder: Folder::own("COPILOT_HOME", ".copilot"),
     resume: "copilot --resume",
     clear: "/clear",
     compact: "/compact",
@@ -55,6 +55,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         places: &[SESSIONS],
         is_named: |name| name == TRANSCRIPT,
         of_session: Some(super::transcript_of),
+        database: None,
         subagents: SubagentFiles::Inside,
         reader: || TranscriptReader::Copilot(transcript::EventsState::default()),
         end: tail::tail,

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::settings::{
     EditRefusal, EntryOrder, HookEntry, Invocation, StatusLineMode, Target, absolute_command, quote,
 };
-use crate::skills::Dialect;
+use crate::skills::{Dialect, PeoplePages};
 
 /// The registered events: exactly those that the adapter parses. Names in camel case: under the names of other agents, the
 /// client sends those agents' payloads.
@@ -35,8 +35,13 @@ const TIMEOUT_S: u32 = 5;
 pub(crate) const SERVERS: &str = "mcp-config.json";
 
 /// The skills are invoked as `/tow` and `/tow-detail`; their arguments follow the text.
-pub(crate) const DIALECT: Dialect =
-    Dialect { agent: "copilot", sign: "/", argument: None, for_people: "\ndisable-model-invocation: true" };
+pub(crate) const DIALECT: Dialect = Dialect {
+    agent: "copilot",
+    sign: "/",
+    argument: None,
+    for_people: "\ndisable-model-invocation: true",
+    people_pages: PeoplePages::Skills,
+};
 
 /// Our entries in `settings.json` of `copilot_home`, running the program at `tow`.
 pub fn target(copilot_home: &Path, tow: &Path) -> Result<Target, EditRefusal> {

@@ -41,6 +41,7 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     deny: Phrases("preToolUse"),
     terminal: Phrases(""),
     restart: Phrases(""),
+    restarts_anew: false,
     shape: ReplyShape::Flat,
 };
 

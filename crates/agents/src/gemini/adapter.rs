@@ -3,7 +3,7 @@
 //! Declares only: each part is in a file of its own.
 
 use super::{context, input, install, screen, tail, tool_action, transcript};
-use crate::adapter::{Adapter, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts};
+use crate::adapter::{Adapter, Folder, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts};
 use crate::agent::Agent;
 use crate::reader::TranscriptReader;
 use crate::rewind;
@@ -17,7 +17,7 @@ const RESUME: &str = "gemini --resume";
 pub(crate) const ADAPTER: Adapter = Adapter {
     title: "Gemini CLI",
     proven: "0.61.0",
-    folder: ("", ".gemini"),
+    folder: Folder::own("", ".gemini"),
     resume: RESUME,
     clear: "/clear",
     compact: "/compress",
@@ -62,6 +62,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         end: tail::tail,
         holds: tail::holds,
         of_session: None,
+        database: None,
         last_message: None,
         answer: Some(tail::last_answer),
         context: |text, _| context::context(text),

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use crate::settings::{EditRefusal, EntryOrder, HookEntry, Invocation, Target, absolute_command, quote};
-use crate::skills::Dialect;
+use crate::skills::{Dialect, PeoplePages};
 
 /// The registered events: exactly those that the adapter parses.
 pub const EVENTS: &[&str] =
@@ -26,7 +26,8 @@ const TIMEOUT_MS: u32 = 5_000;
 const NAME: &str = "towline";
 
 /// The client sends commands that it does not know to the model, which knows the skills of that name.
-pub(crate) const DIALECT: Dialect = Dialect { agent: "gemini", sign: "/", argument: None, for_people: "" };
+pub(crate) const DIALECT: Dialect =
+    Dialect { agent: "gemini", sign: "/", argument: None, for_people: "", people_pages: PeoplePages::Skills };
 
 /// Our entries in `settings.json` of `folder`, running the program at `tow`.
 pub fn target(folder: &Path, tow: &Path) -> Result<Target, EditRefusal> {

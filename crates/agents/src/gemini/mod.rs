@@ -44,6 +44,7 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     block: Phrases("BeforeAgent|BeforeTool|AfterAgent"),
     deny: Phrases(""),
     restart: Phrases("AfterAgent"),
+    restarts_anew: false,
     // The client has its own notifications (`general.enableNotifications`), which a hook cannot trigger.
     terminal: Phrases(""),
     shape: ReplyShape::Nested,

@@ -3,7 +3,7 @@
 //! Declares only: each part is in a file of its own.
 
 use super::{install, screen, tail, tool_action, transcript};
-use crate::adapter::{Adapter, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts};
+use crate::adapter::{Adapter, Folder, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts};
 use crate::agent::Agent;
 use crate::reader::TranscriptReader;
 use crate::rewind;
@@ -15,7 +15,7 @@ use towline_core::typing::SessionStartReport;
 pub(crate) const ADAPTER: Adapter = Adapter {
     title: "Qwen Code",
     proven: "0.24.4",
-    folder: ("QWEN_HOME", ".qwen"),
+    folder: Folder::own("QWEN_HOME", ".qwen"),
     resume: "qwen --resume",
     clear: "/clear",
     compact: "/compress",
@@ -57,6 +57,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         places: &["projects"],
         is_named: |_| true,
         of_session: None,
+        database: None,
         subagents: SubagentFiles::InSiblingFolder,
         reader: || TranscriptReader::Qwen(transcript::TranscriptState::default()),
         end: tail::tail,

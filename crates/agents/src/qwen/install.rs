@@ -3,7 +3,7 @@
 //! Describes only: `settings` edits, and the caller knows the configuration folder.
 
 use crate::settings::{EditRefusal, EntryOrder, HookEntry, Invocation, Target, absolute_command, quote};
-use crate::skills::Dialect;
+use crate::skills::{Dialect, PeoplePages};
 use std::path::Path;
 
 /// The file below the agent's folder with all of the user's settings, MCP servers included.
@@ -34,7 +34,8 @@ const MATCHERS: &[(&str, &str)] = &[("PreToolUse", "^agent$")];
 /// Far above a hook's run time, far below the client's 60 s.
 const TIMEOUT_S: u32 = 5;
 
-pub(crate) const DIALECT: Dialect = Dialect { agent: "qwen", sign: "/", argument: None, for_people: "" };
+pub(crate) const DIALECT: Dialect =
+    Dialect { agent: "qwen", sign: "/", argument: None, for_people: "", people_pages: PeoplePages::Skills };
 
 /// Our entries in the settings below `folder`, running the program at `tow`. The client knows no arguments beside a
 /// shell command.

@@ -37,6 +37,7 @@ pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     block: Phrases("UserPromptSubmit|Stop"),
     deny: Phrases("PreToolUse"),
     restart: Phrases(""),
+    restarts_anew: false,
     terminal: Phrases(""),
     shape: ReplyShape::Nested,
 };

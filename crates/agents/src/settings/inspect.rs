@@ -5,10 +5,12 @@
 use super::apply::{self, RetryPace};
 use super::json;
 use super::ours::{self, EntryFault};
+use super::page::OwnedFileState;
 use super::plan::opened;
-use super::refusal::EditRefusal;
+use super::refusal::{EditRefusal, RefusalCause};
 use super::status_line::{self, StatusLineState};
-use super::target::Target;
+use super::subject::ManagedContent;
+use super::target::{HookEntry, Target};
 
 /// The state of our entries in one settings file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,6 +63,9 @@ impl Target {
 
     /// Compares the file's entries with the wanted ones.
     pub fn inspect(&self, existing: Option<&[u8]>) -> Result<Inspection, EditRefusal> {
+        if let Some(script) = &self.script {
+            return self.inspect_script(script.standing(existing));
+        }
         let text = opened(self, existing)?;
         let line = status_line::standing(self, &text);
         let mut inspection =
@@ -76,6 +81,27 @@ impl Target {
         }
         let events = self.all_wanted().iter().map(|wanted| wanted.event());
         inspection.missing = events.filter(|event| !inspection.has(event)).collect();
+        Ok(inspection)
+    }
+}
+
+impl Target {
+    /// The script stands for all entries: one that the user changed is theirs, and stays.
+    fn inspect_script(&self, standing: OwnedFileState) -> Result<Inspection, EditRefusal> {
+        let events = || self.all_wanted().iter().map(HookEntry::event);
+        let entry =
+            |event: &str| FileEntry { event: event.to_owned(), group: 0, index: 0, text: String::new() };
+        let mut inspection = Inspection::default();
+        match standing {
+            OwnedFileState::Absent => inspection.missing = events().collect(),
+            OwnedFileState::Right | OwnedFileState::Changed => {
+                inspection.right = events().map(entry).collect()
+            }
+            OwnedFileState::Outdated => {
+                inspection.stale = events().map(|event| (entry(event), EntryFault::Outdated)).collect();
+            }
+            OwnedFileState::Foreign => return Err(self.refuse(RefusalCause::NotOurs)),
+        }
         Ok(inspection)
     }
 }

@@ -24,6 +24,7 @@ mod page;
 mod plan;
 mod refusal;
 mod server_json;
+mod server_script;
 mod server_toml;
 mod status_line;
 mod subject;

@@ -12,6 +12,8 @@ use super::subject::ManagedContent;
 
 /// A header line; all formats that we write allow comments there.
 const MARK: &str = "# towline ";
+/// The first line of a script.
+const SCRIPT_MARK: &str = "// towline ";
 
 const HEADER_END: &str = "\n---\n";
 
@@ -41,6 +43,11 @@ impl OwnedFile {
         Self { owner, file, text: marked(header, body) }
     }
 
+    /// A script, marked in its first line.
+    pub(crate) fn script(owner: &'static str, file: PathBuf, text: &str) -> Self {
+        Self { owner, file, text: format!("{SCRIPT_MARK}{:08x}\n{text}", checksum(text)) }
+    }
+
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -53,7 +60,7 @@ impl OwnedFile {
         }
     }
 
-    fn standing(&self, existing: Option<&[u8]>) -> OwnedFileState {
+    pub(super) fn standing(&self, existing: Option<&[u8]>) -> OwnedFileState {
         let Some(bytes) = existing else { return OwnedFileState::Absent };
         if bytes == self.text.as_bytes() {
             return OwnedFileState::Right;
@@ -107,11 +114,12 @@ fn marked(header: &str, body: &str) -> String {
 
 /// The text without its mark, and the mark's checksum.
 fn unmarked(text: &str) -> Option<(String, u32)> {
-    let (before, rest) = text.split_once(&format!("\n{MARK}"))?;
+    let script = text.strip_prefix(SCRIPT_MARK).map(|rest| ("", rest));
+    let (before, rest) = script.or_else(|| text.split_once(&format!("\n{MARK}")))?;
     let (sum, after) = rest.split_once('\n')?;
     let is_sum = sum.len() == 8 && sum.bytes().all(|byte| byte.is_ascii_hexdigit());
     let sum = u32::from_str_radix(sum, 16).ok().filter(|_| is_sum)?;
-    Some((format!("{before}\n{after}"), sum))
+    Some((if script.is_some() { after.to_owned() } else { format!("{before}\n{after}") }, sum))
 }
 
 fn checksum(text: &str) -> u32 {

@@ -23,11 +23,21 @@ impl ManagedContent for Target {
     }
 
     fn is_whole(&self, bytes: &[u8]) -> bool {
+        if self.script.is_some() {
+            return !bytes.trim_ascii().is_empty();
+        }
         let text = std::str::from_utf8(bytes);
         text.is_ok_and(|text| !json::is_blank(text) && json::check(text).is_ok())
     }
 
+    fn new_mode(&self) -> u32 {
+        self.script.as_ref().map_or(0o600, ManagedContent::new_mode)
+    }
+
     fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
+        if let Some(script) = &self.script {
+            return script.plan(existing);
+        }
         let start = opened(self, existing)?;
         let layout = Layout::of(&start);
         let start = with_hooks(self, start, &layout);
@@ -37,6 +47,9 @@ impl ManagedContent for Target {
 
     /// Containers stay if they are in `kept` or not empty.
     fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<EditPlan, EditRefusal> {
+        if let Some(script) = &self.script {
+            return script.plan_removal(existing, kept);
+        }
         let mut text = opened(self, existing)?;
         let mut changes = Vec::new();
         // From the end of the file, so that no entry of ours follows the one being removed.
@@ -53,6 +66,9 @@ impl ManagedContent for Target {
     }
 
     fn containers_without_us(&self, existing: Option<&[u8]>) -> Result<Containers, EditRefusal> {
+        if self.script.is_some() {
+            return Ok(Containers::default());
+        }
         let stripped = self.plan_removal(existing, &Containers::default())?;
         let text = opened(self, stripped.after.as_deref())?;
         let Some(hooks) = ours::hooks(&text) else {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::layout::Node;
 use super::ours::is_tow;
+use super::page::OwnedFile;
 use super::refusal::{EditRefusal, RefusalCause};
 
 /// A settings file, and the entries that we want in it.
@@ -18,6 +19,8 @@ pub struct Target {
     /// The key whose value `true` disables all hooks in the file.
     pub(super) off_switch: Option<&'static str>,
     status_line: Option<(String, StatusLineMode)>,
+    /// The whole file, for agents whose hooks are a script of ours.
+    pub(super) script: Option<OwnedFile>,
 }
 
 /// Whether we draw the agent's status line.
@@ -62,7 +65,7 @@ pub enum Invocation {
 impl Target {
     /// The settings `file` of `agent`, without entries.
     pub fn new(agent: &'static str, file: PathBuf, order: EntryOrder) -> Self {
-        Self { agent, file, wanted: Vec::new(), order, off_switch: None, status_line: None }
+        Self { agent, file, wanted: Vec::new(), order, off_switch: None, status_line: None, script: None }
     }
 
     /// Restricts the entry for `event` to the tools that `matcher` names.
@@ -75,6 +78,11 @@ impl Target {
 
     pub fn with_entries(self, wanted: impl IntoIterator<Item = HookEntry>) -> Self {
         Self { wanted: wanted.into_iter().collect(), ..self }
+    }
+
+    /// Makes the file a script of ours, which calls the program at the wanted events.
+    pub(crate) fn in_script(self, script: OwnedFile) -> Self {
+        Self { script: Some(script), ..self }
     }
 
     /// Names the key whose value `true` disables all hooks in the file.

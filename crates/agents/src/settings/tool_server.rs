@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use super::apply::RetryPace;
 use super::change::{Containers, EditPlan, EntryChange, NextEdit, edited};
 use super::ours::is_tow;
+use super::page::{OwnedFile, OwnedFileState};
 use super::refusal::{EditRefusal, RefusalCause};
 use super::subject::ManagedContent;
-use super::{server_json, server_toml};
+use super::{server_json, server_script, server_toml};
 
 /// The name under which agents know the server.
 pub(crate) const NAME: &str = "towline";
@@ -34,6 +35,8 @@ pub(crate) enum FileFormat {
     Json,
     /// TOML with a table of servers by name.
     Toml,
+    /// A script of ours that adds the server to the configuration when the agent starts.
+    Script,
 }
 
 /// The variables that locate our data and configuration.
@@ -69,6 +72,14 @@ impl McpServerEntry {
     }
 
     pub fn inspect_file(&self, pace: RetryPace) -> Result<ServerState, EditRefusal> {
+        if let Some(script) = self.script() {
+            return Ok(match script.inspect_file(pace)? {
+                OwnedFileState::Absent => ServerState::Missing,
+                OwnedFileState::Right | OwnedFileState::Changed => ServerState::Right,
+                OwnedFileState::Outdated => ServerState::Outdated,
+                OwnedFileState::Foreign => ServerState::Foreign,
+            });
+        }
         match self.preview(pace) {
             Ok(plan) => Ok(standing(&plan)),
             Err(EditRefusal { cause: RefusalCause::ServerNotOurs { .. }, .. }) => Ok(ServerState::Foreign),
@@ -81,10 +92,17 @@ impl McpServerEntry {
         self.places.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?)))
     }
 
+    /// The whole file, if it is a script of ours.
+    fn script(&self) -> Option<OwnedFile> {
+        let is_script = self.format == FileFormat::Script;
+        is_script.then(|| OwnedFile::script(self.agent, self.file.clone(), &server_script::text(self)))
+    }
+
     fn opened(&self, existing: Option<&[u8]>) -> Result<String, EditRefusal> {
         let opened = match self.format {
             FileFormat::Json => server_json::opened(existing),
             FileFormat::Toml => server_toml::opened(existing),
+            FileFormat::Script => Ok(String::new()),
         };
         opened.map_err(|cause| self.refuse(cause))
     }
@@ -94,6 +112,7 @@ impl McpServerEntry {
         let step = match self.format {
             FileFormat::Json => server_json::step(self, text),
             FileFormat::Toml => server_toml::step(self, text),
+            FileFormat::Script => Ok(None),
         };
         step.map_err(|cause| self.refuse(cause))
     }
@@ -114,19 +133,30 @@ impl ManagedContent for McpServerEntry {
     }
 
     fn is_ours_to_keep(&self) -> bool {
-        false
+        self.format == FileFormat::Script
+    }
+
+    fn new_mode(&self) -> u32 {
+        if self.format == FileFormat::Script { 0o644 } else { 0o600 }
     }
 
     fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
+        if let Some(script) = self.script() {
+            return script.plan(existing);
+        }
         let (text, changes) = edited(self.opened(existing)?, |text| self.step(text))?;
         Ok(EditPlan::new(&self.file, existing, text, changes))
     }
 
     fn plan_removal(&self, existing: Option<&[u8]>, kept: &Containers) -> Result<EditPlan, EditRefusal> {
+        if let Some(script) = self.script() {
+            return script.plan_removal(existing, kept);
+        }
         let text = self.opened(existing)?;
         let removed = match self.format {
             FileFormat::Json => Ok(server_json::removed(&text, kept)),
             FileFormat::Toml => server_toml::removed(&text),
+            FileFormat::Script => Ok(None),
         };
         let (text, changes) = match removed.map_err(|cause| self.refuse(cause))? {
             Some((edited, change)) => (edited, vec![change]),
@@ -140,7 +170,7 @@ impl ManagedContent for McpServerEntry {
         Ok(match self.format {
             FileFormat::Json => server_json::containers(&text),
             // Our table there has no container of ours.
-            FileFormat::Toml => Containers::default(),
+            FileFormat::Toml | FileFormat::Script => Containers::default(),
         })
     }
 }

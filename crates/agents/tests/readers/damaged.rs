@@ -49,6 +49,14 @@ fn a_line_of_fifty_megabytes_is_one_piece() {
             matches!(&found[..], [.., TranscriptPiece { what: PieceContent::ToolResult { output, .. }, .. }] if output.len() > 40_000_000)
         );
     }
+    let message = br#"{"table":"message","id":"m","data":{"role":"assistant"}}"#;
+    let part = format!(
+        r#"{{"table":"part","message_id":"m","data":{{"type":"tool","callID":"t","tool":"n","state":{{"output":"{bulk}"}}}}}}"#
+    );
+    let (mut reader, mut found) = (Agent::Opencode.reader(), vec![]);
+    reader.read(message, &mut found).unwrap();
+    reader.read(part.as_bytes(), &mut found).unwrap();
+    assert_eq!(found.len(), 2);
 }
 
 #[test]
@@ -60,6 +68,8 @@ fn no_nesting_is_too_deep() {
         r#"{"type":"user","message":{"parts":"#,
         r#"{"$set":{"messages":"#,
         r#"{"type":"user.message","data":{"content":"#,
+        r#"{"table":"part","data":{"state":"#,
+        r#"{"table":"message","data":{"tokens":"#,
     ];
     assert_eq!(opened.len(), Agent::ALL.len(), "each agent has such a line");
     for (agent, open) in Agent::ALL.into_iter().zip(opened) {
@@ -97,6 +107,7 @@ fn a_reader_kept_by_an_older_version_is_still_understood() {
         (Agent::Claude, r#"{"claude":{}}"#),
         (Agent::Codex, r#"{"codex":{"gone":1}}"#),
         (Agent::Copilot, r#"{"copilot":{}}"#),
+        (Agent::Kilo, r#"{"rows":{"agent":"kilo"}}"#),
     ];
     for (agent, text) in kept {
         assert_eq!(serde_json::from_str::<TranscriptReader>(text).unwrap(), agent.reader());

@@ -146,7 +146,8 @@ fn the_prompt_of_a_subagent_is_not_the_users() {
         assert_eq!(prompts(name, PromptOrigin::Human), [""; 0], "{name}");
         assert_eq!(prompts(name, PromptOrigin::Notification).len(), 1, "{name}");
     }
-    let is_alone = |name: &&String| !of_helpers(name) && agent_of(name) != Agent::Copilot;
+    let is_inside = |name: &str| [Agent::Copilot, Agent::Opencode, Agent::Kilo].contains(&agent_of(name));
+    let is_alone = |name: &&String| !of_helpers(name) && !is_inside(name);
     for name in all.keys().filter(is_alone) {
         assert!(pieces(name, &all[name]).iter().all(|piece| piece.subagent.is_none()), "{name}");
     }
@@ -210,6 +211,10 @@ fn costs(agent: Agent, file: &[u8]) -> BTreeSet<String> {
             "session.compaction_complete" => Some(format!("{}#usage", entry["id"].as_str()?)),
             _ => None,
         },
+        Agent::Opencode | Agent::Kilo => {
+            let counts = entry["data"]["tokens"]["output"].as_u64() > Some(0);
+            counts.then(|| entry["id"].as_str().unwrap().to_owned())
+        }
     };
     entries.filter_map(id).collect()
 }
@@ -286,4 +291,17 @@ fn a_limit_is_distinguished_from_other_failures() {
     for name in ["claude-2.1.197-interrupted-tool", "codex-0.166.0-interrupted"] {
         assert_eq!(stops(name).last(), Some(&StopReason::Interrupted), "{name}");
     }
+}
+
+#[test]
+fn what_plugins_and_commands_add_in_opencode_is_not_a_prompt() {
+    let words = |origin| {
+        let prompts = prompts("opencode-1.18.33-session", origin);
+        prompts.iter().map(|text| text.split(" @fake").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let typed =
+        ["hello", "read", "agent", "perm", "edit", "ask", "cut", "sleep", "err", "after compact", "resumed"];
+    assert_eq!(words(PromptOrigin::Human), typed);
+    assert_eq!(words(PromptOrigin::Command), ["/tow fresh"]);
+    assert_eq!(words(PromptOrigin::Notification), ["do sub"], "a subagent is asked by its agent");
 }

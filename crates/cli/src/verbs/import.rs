@@ -236,7 +236,7 @@ impl Sources {
 }
 
 pub fn transcripts(agent: Agent) -> Vec<PathBuf> {
-    agent.folder(&variable).map(|folder| agent.transcripts(&folder)).unwrap_or_default()
+    capture::transcripts(agent, &variable)
 }
 
 fn unknown(name: &str) -> Failure {

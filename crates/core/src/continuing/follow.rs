@@ -83,22 +83,60 @@ fn cleared(around: &HopContext<'_>) -> Option<HopTransition> {
     Some(HopTransition { to: HopStage::Continuing, why: None, successor: clear.led_to.clone() })
 }
 
-/// The agent empties the conversation itself and goes on in the same session with our prompt, without typing.
+/// The agent goes on by itself with our prompt, without typing: in the same session, whose conversation it empties, or in
+/// another one, whose prompt names the hop.
 fn restarted(hop: &Hop, event: &Event) -> Option<HopTransition> {
-    if event.session != hop.session || event.subagent.is_some() {
+    if event.subagent.is_some() {
         return None;
+    }
+    if event.session != hop.session {
+        return restarted_elsewhere(hop, event);
     }
     match (&event.happening, hop.stage) {
         (EventKind::PromptSubmitted { origin: PromptOrigin::Continuation, .. }, HopStage::Clearing) => {
             let successor = Some(hop.session.clone());
             Some(HopTransition { to: HopStage::Continuing, why: None, successor })
         }
-        (_, HopStage::Continuing) => Some(HopTransition { to: HopStage::Done, why: None, successor: None }),
+        (_, HopStage::Continuing) if hop.successor.as_ref() == Some(&hop.session) => {
+            Some(HopTransition { to: HopStage::Done, why: None, successor: None })
+        }
+        // The work is in the successor's hands.
+        (_, HopStage::Continuing) => None,
         (happening, _) if happening.is_real_prompt() || is_session_end(happening) => {
             Some(failed("the agent did not go on by itself".to_owned()))
         }
         (_, _) => None,
     }
+}
+
+/// In another session. As with typing, the hop is done only if that was given the handoff.
+fn restarted_elsewhere(hop: &Hop, event: &Event) -> Option<HopTransition> {
+    let is_successor = hop.successor.as_ref() == Some(&event.session);
+    match (&event.happening, hop.stage) {
+        (
+            EventKind::PromptSubmitted { origin: PromptOrigin::Continuation, prompt, .. },
+            HopStage::Clearing,
+        ) if event.session.agent == hop.session.agent && names(hop, prompt.as_str()) => {
+            let successor = Some(event.session.clone());
+            Some(HopTransition { to: HopStage::Continuing, why: None, successor })
+        }
+        (_, HopStage::Continuing) if is_successor && is_given_to_successor(hop) => {
+            Some(HopTransition { to: HopStage::Done, why: None, successor: None })
+        }
+        (EventKind::TurnEnded { .. }, HopStage::Continuing) if is_successor => {
+            Some(failed("the successor went on without the handoff".to_owned()))
+        }
+        (_, _) => None,
+    }
+}
+
+/// Prompts may be kept without their text: then no other hop can be told from this one.
+fn names(hop: &Hop, prompt: &str) -> bool {
+    prompt.is_empty() || prompt.contains(&hop.short())
+}
+
+fn is_given_to_successor(hop: &Hop) -> bool {
+    hop.given.as_ref().is_some_and(|(to, _)| Some(to) == hop.successor.as_ref())
 }
 
 /// Done only if the successor was prompted and had been given the handoff.
@@ -110,7 +148,7 @@ fn prompted(hop: &Hop, around: &HopContext<'_>) -> Option<HopTransition> {
     if go_on.led_to != hop.successor {
         return Some(failed("another session was prompted".to_owned()));
     }
-    let is_given = hop.given.as_ref().is_some_and(|(to, _)| Some(to) == hop.successor.as_ref());
+    let is_given = is_given_to_successor(hop);
     let is_over = hop.successor.as_ref() == Some(&around.event.session)
         && matches!(around.event.happening, EventKind::TurnEnded { .. });
     match (is_given, is_over) {

@@ -3,6 +3,7 @@
 //! Costs one `stat` per file if nothing is new. Never waits long and never fails: the next capture takes the
 //! rest.
 
+use super::opened::{Opened, is_unwritten_since};
 use super::{CaptureError, Transcript, Wishes, known, take_in_while};
 use crate::runtime::Env;
 use crate::runtime::archive::open;
@@ -11,7 +12,6 @@ use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::project::ProjectIdentity;
 use towline_store::{Archive, LiveTranscript, Store, StoreError, archive, journal, marks};
-use towline_terminal::tail::open_file;
 
 /// How long a query waits for new data.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -90,10 +90,12 @@ pub(super) fn grown(archive: Option<&Archive>, live: Vec<Transcript>) -> Vec<Tra
         std::iter::once(file.path).chain(subagents).map(of)
     };
     let has_grown = |file: &Transcript| {
-        let Ok(meta) = open_file(&file.path).and_then(|file| file.metadata()) else { return false };
-        let read =
-            archive.and_then(|archive| known(archive, file).ok()).map_or(0, |source| source.reading.offset);
-        meta.len() != read
+        let reading = archive.and_then(|archive| known(archive, file).ok()).map(|source| source.reading);
+        if reading.as_ref().is_some_and(|reading| is_unwritten_since(&file.path, reading.modified)) {
+            return false;
+        }
+        let Ok(size) = Opened::at(&file.path).and_then(|file| file.size()) else { return false };
+        size != reading.map_or(0, |reading| reading.offset)
     };
     live.into_iter().flat_map(with_subagents).filter(has_grown).collect()
 }

@@ -1,6 +1,7 @@
 //! Starts a capture process in the background. Never waits for it.
 
 use super::door::notify_capture;
+use super::opened::container;
 use crate::runtime::spawn::{PLACE, start_without_waiting};
 use std::path::Path;
 use towline_store::DataFolder;
@@ -22,7 +23,7 @@ pub fn capture_detached(
     transcripts: [&Option<String>; 2],
     bookmarks: Bookmarked,
 ) {
-    let is_there = |path: &&str| path.starts_with('/') && Path::new(path).exists();
+    let is_there = |path: &&str| path.starts_with('/') && container(Path::new(path)).exists();
     let is_left = |path: &&str| !notify_capture(home, Path::new(path));
     let files = transcripts.into_iter().flatten().map(String::as_str).filter(is_there).filter(is_left);
     let mut arguments: Vec<&str> = ["capture", agent].into_iter().chain(files).collect();

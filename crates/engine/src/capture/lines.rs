@@ -3,7 +3,7 @@
 //! An unfinished last line is left for the next read. A line longer than any agent writes is skipped: memory
 //! use is bounded for any file.
 
-use std::fs::File;
+use super::opened::Opened;
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// Bytes read, and by a capture written, at a time: a block fits into the CPU cache while it is parsed.
@@ -13,7 +13,7 @@ const BLOCK: usize = 512 << 10;
 const LONGEST_LINE: usize = 64 << 20;
 
 pub(super) struct LineReader<'b> {
-    file: File,
+    file: Opened,
     /// Bytes read but not yet returned, from `offset` on.
     buffer: &'b mut Vec<u8>,
     offset: u64,
@@ -34,7 +34,8 @@ pub(super) struct LineBlock<'a> {
 
 impl<'b> LineReader<'b> {
     /// `buffer` may be reused from another file.
-    pub fn from(mut file: File, offset: u64, buffer: &'b mut Vec<u8>) -> io::Result<Self> {
+    pub fn from(file: impl Into<Opened>, offset: u64, buffer: &'b mut Vec<u8>) -> io::Result<Self> {
+        let mut file = file.into();
         file.seek(SeekFrom::Start(offset))?;
         buffer.clear();
         Ok(Self { file, buffer, offset, given: 0, is_passing: false })
@@ -71,7 +72,7 @@ impl<'b> LineReader<'b> {
     }
 
     /// The underlying file, for reads at any offset.
-    pub fn file(&self) -> &File {
+    pub fn file(&self) -> &Opened {
         &self.file
     }
 

@@ -3,7 +3,8 @@
 //! Session files come before those of their subagents. An import may be stopped at any point and run again:
 //! written data is not read twice.
 
-use super::steps::{Kit, Step, Steps, modified};
+use super::opened::nanoseconds;
+use super::steps::{Kit, Step, Steps};
 use super::{CaptureError, Transcript, Wishes, Writable, known_as, whole};
 use crate::runtime::progress::Progress;
 use crate::runtime::{Env, chain};
@@ -125,7 +126,7 @@ fn jobs(
     for file in files {
         let path = whole_by_folder(&file.path, &mut folders);
         let meta = std::fs::metadata(&file.path).ok();
-        let end = meta.as_ref().map(|meta| (meta.len(), modified(meta)));
+        let end = meta.as_ref().map(|meta| (meta.len(), nanoseconds(meta)));
         let is_read_to =
             |(bytes, modified)| writable.archive.is_read_completely(&path.to_string_lossy(), bytes, modified);
         if end.map(is_read_to).transpose()?.unwrap_or(false) {

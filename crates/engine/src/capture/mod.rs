@@ -10,6 +10,7 @@ mod door;
 mod foreign;
 mod lines;
 mod many;
+mod opened;
 mod overdue;
 mod private;
 mod rules;
@@ -22,6 +23,8 @@ pub use detached::{Bookmarked, capture_detached};
 pub use door::notify_capture;
 pub use foreign::{Destination, ForeignFile, Learnt, TakenOver, take_over};
 pub use many::{Imported, import};
+pub use opened::transcripts;
+use opened::{Opened, container};
 pub use overdue::capture_overdue;
 pub use rules::Wishes;
 pub use settle::capture_settled;
@@ -102,7 +105,7 @@ fn capture_within(
 /// Opens the file once before the archive is locked: on a hung mount, only this capture waits. A pipe or a folder is
 /// recorded as a fault; a file that does not exist yet is not.
 fn may_be_opened(env: &Env, file: &Transcript) -> bool {
-    match open_file(&file.path) {
+    match open_file(&container(&file.path)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             let error = CaptureError::Read { path: file.path.clone(), source: error };
             record_here(env, FaultKind::Store, chain(&error));
@@ -134,7 +137,7 @@ pub fn capture_if_quick(env: &Env, session: &Session, open: Option<&Archive>) {
     let (Some(agent), Some(path)) = (agent, &session.transcript) else { return };
     let file = Transcript { agent, path: path.into() };
     let quickly = || -> Result<(), CaptureError> {
-        let size = fs::metadata(&file.path).map_or(0, |meta| meta.len());
+        let size = Opened::at(&file.path).and_then(|file| file.size()).unwrap_or(0);
         let is_read = |archive| known(archive, &file).is_ok_and(|source| source.reading.offset == size);
         if open.is_some_and(is_read) || !may_be_opened(env, &file) {
             return Ok(());
@@ -249,7 +252,12 @@ fn known_as(archive: &Archive, file: &Transcript, path: &Path) -> Result<Transcr
 }
 
 fn whole(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    let canonical = fs::canonicalize(path).or_else(|error| match (path.parent(), path.file_name()) {
+        // A session in a database is no file, but its folder is one.
+        (Some(folder), Some(name)) => Ok(fs::canonicalize(folder)?.join(name)),
+        (_, _) => Err(error),
+    });
+    canonical.unwrap_or_else(|_| path.to_owned())
 }
 
 #[cfg(test)]

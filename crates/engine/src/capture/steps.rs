@@ -4,13 +4,12 @@
 
 use super::Transcript;
 use super::lines::LineReader;
+use super::opened::Opened;
 use super::private::PrivateTurns;
 use super::rules::Wishes;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use towline_agents::{Agent, TranscriptReader};
 use towline_core::capture::{CaptureRules, CaptureState, CapturedRow, FilePrivacy};
@@ -21,7 +20,6 @@ use towline_core::piece::{PieceContent, TranscriptPiece};
 use towline_core::project::ProjectIdentity;
 use towline_core::time::Timestamp;
 use towline_store::archive::{PackedRow, Packer, ReadPosition, TranscriptSource};
-use towline_terminal::tail::{bytes_at, open_file};
 
 /// Enough of a file's start to tell it from another one.
 const HEAD: usize = 4096;
@@ -82,16 +80,15 @@ impl<'w> Steps<'w> {
         forgotten: &'w Forgotten,
         kit: &'w mut Kit,
     ) -> io::Result<Option<Self>> {
-        let opened = match open_file(&file.path) {
+        let opened = match Opened::at(&file.path) {
             Ok(opened) => opened,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        let meta = opened.metadata()?;
-        if is_known_whole(&meta, &source.reading) {
+        let size = opened.size()?;
+        if is_known_whole(size, opened.modified()?, &source.reading) {
             return Ok(None);
         }
-        let size = meta.len();
         if source.reading.offset > 0 && !is_the_same(&opened, size, &source.reading)? {
             *source = TranscriptSource::fresh(&source.agent, &source.path);
         }
@@ -175,7 +172,7 @@ impl<'w> Steps<'w> {
             self.reading.head_bytes = u32::try_from(bytes).unwrap_or(0);
         }
         self.reading.tail = tail(self.lines.file(), self.reading.offset)?;
-        self.reading.modified = modified(&self.lines.file().metadata()?);
+        self.reading.modified = self.lines.file().modified()?;
         self.reading.state = serde_json::to_string(&self.memory).unwrap_or_default();
         Ok(())
     }
@@ -261,29 +258,24 @@ impl LineGatherer<'_, '_, '_> {
 }
 
 /// Whether the file is unchanged since it was read to its end.
-fn is_known_whole(meta: &Metadata, reading: &ReadPosition) -> bool {
-    meta.len() == reading.offset && reading.offset > 0 && modified(meta) == reading.modified
-}
-
-/// The modification time in nanoseconds.
-pub(super) fn modified(meta: &Metadata) -> i64 {
-    meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec())
+fn is_known_whole(size: u64, modified: i64, reading: &ReadPosition) -> bool {
+    size == reading.offset && reading.offset > 0 && modified == reading.modified
 }
 
 /// Whether the file's start and the bytes before the offset are unchanged.
-fn is_the_same(file: &File, size: u64, reading: &ReadPosition) -> io::Result<bool> {
+fn is_the_same(file: &Opened, size: u64, reading: &ReadPosition) -> io::Result<bool> {
     Ok(size >= reading.offset
         && checksum(file, 0, reading.head_bytes.into())? == reading.head
         && tail(file, reading.offset)? == reading.tail)
 }
 
-fn tail(file: &File, offset: u64) -> io::Result<u32> {
+fn tail(file: &Opened, offset: u64) -> io::Result<u32> {
     let from = offset.saturating_sub(TAIL);
     checksum(file, from, offset - from)
 }
 
 /// Checksum of the bytes that exist in that range.
-fn checksum(file: &File, from: u64, bytes: u64) -> io::Result<u32> {
-    let bytes = bytes_at(file, from, usize::try_from(bytes).unwrap_or(HEAD))?;
+fn checksum(file: &Opened, from: u64, bytes: u64) -> io::Result<u32> {
+    let bytes = file.bytes_at(from, usize::try_from(bytes).unwrap_or(HEAD))?;
     Ok(crc32fast::hash(&bytes))
 }

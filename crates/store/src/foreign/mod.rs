@@ -6,6 +6,7 @@
 mod claude_mem;
 mod index;
 mod open;
+pub mod rows;
 #[cfg(any(test, feature = "samples"))]
 #[path = "tests/samples.rs"]
 pub mod samples;

@@ -37,7 +37,7 @@ impl FileStamp {
         Ok(FileStamp([of(path)?, of(&beside(path, "-wal"))?]))
     }
 
-    fn has_wal(&self) -> bool {
+    pub(super) fn has_wal(&self) -> bool {
         self.0[1].is_some_and(|(size, _)| size > 0)
     }
 }
@@ -61,7 +61,7 @@ pub(super) fn open(path: &Path, home: &DataFolder) -> Result<OpenedForeign, Fore
 }
 
 /// Whether the database is in WAL mode, according to its header.
-fn is_wal_mode(path: &Path) -> Result<bool, ForeignError> {
+pub(super) fn is_wal_mode(path: &Path) -> Result<bool, ForeignError> {
     let unreadable = |source| ForeignError::Read { path: path.to_owned(), source };
     let mut head = [0; 20];
     let mut file = File::open(path).map_err(unreadable)?;
@@ -72,7 +72,7 @@ fn is_wal_mode(path: &Path) -> Result<bool, ForeignError> {
     }
 }
 
-fn read_in_place(path: &Path, parameter: &str) -> rusqlite::Result<Connection> {
+pub(super) fn read_in_place(path: &Path, parameter: &str) -> rusqlite::Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let db = connect(Path::new(&format!("file:{}?{parameter}", escaped(path))), flags)?;

@@ -16,7 +16,7 @@ struct Room {
     silent: &'static [&'static str],
 }
 
-const ROOMS: [Room; 5] = [
+const ROOMS: [Room; 7] = [
     Room {
         agent: "claude",
         context: &[
@@ -59,15 +59,17 @@ const ROOMS: [Room; 5] = [
         silent: &["SessionEnd", "PreCompress"],
     },
     Room {
-        agent: FLAT,
+        agent: "copilot",
         context: &["sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse"],
         block: &["userPromptSubmitted", "agentStop"],
         silent: &[],
     },
+    Room { agent: "opencode", context: &["UserPromptSubmit"], block: &["Stop"], silent: &[] },
+    Room { agent: "kilo", context: &["UserPromptSubmit"], block: &["Stop"], silent: &[] },
 ];
 
-/// The agent that takes every part beside the others, and shows no message.
-const FLAT: &str = "copilot";
+/// The agents that take every part beside the others; the first of them shows no message.
+const FLAT: [&str; 3] = ["copilot", "opencode", "kilo"];
 
 /// The event named in a payload, if that is strictly valid JSON; empty if it names none.
 pub fn event_of(payload: &[u8]) -> Option<String> {
@@ -97,12 +99,14 @@ pub fn flaw_in_answer(agent: &str, event: Option<&str>, answer: &[u8]) -> Option
 
 fn flaw_in_part(room: &Room, event: Option<&str>, (part, value): (&str, &Value)) -> Option<String> {
     let fits = |events: &[&str]| event.is_none_or(|event| events.contains(&event));
-    let is_flat = room.agent == FLAT;
+    let is_flat = FLAT.contains(&room.agent);
+    let before_tool = if room.agent == FLAT[0] { "preToolUse" } else { "PreToolUse" };
     let is_right = match part {
         "additionalContext" => is_flat && fits(room.context) && value.is_string(),
-        "permissionDecision" => is_flat && fits(&["preToolUse"]) && value == "deny",
-        "permissionDecisionReason" => is_flat && fits(&["preToolUse"]) && value.is_string(),
-        "systemMessage" | "hookSpecificOutput" | "terminalSequence" if is_flat => false,
+        "permissionDecision" => is_flat && fits(&[before_tool]) && value == "deny",
+        "permissionDecisionReason" => is_flat && fits(&[before_tool]) && value.is_string(),
+        "systemMessage" if room.agent == FLAT[0] => false,
+        "hookSpecificOutput" | "terminalSequence" if is_flat => false,
         "systemMessage" => {
             value.is_string() && !event.is_some_and(|event| event.is_empty() || room.silent.contains(&event))
         }

@@ -42,8 +42,8 @@ impl Corpus {
         }
         let regex = |pattern| Regex::new(pattern).map_err(|error| Failure::malformed("a pattern", error));
         let large = regex(LARGE)?;
-        // A recording without such a text cannot grow.
-        recorded.retain(|(_, text)| large.is_match(text));
+        // A recording without such a text cannot grow, and one that was read from a database is no file.
+        recorded.retain(|(path, text)| large.is_match(text) && !is_from_database(path));
         Ok(Corpus { recorded, code, large, id: regex(ID)? })
     }
 
@@ -98,6 +98,11 @@ impl Corpus {
             }
         }
     }
+}
+
+fn is_from_database(recorded: &Path) -> bool {
+    let name = recorded.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    ["opencode", "kilo"].iter().any(|agent| name.starts_with(agent))
 }
 
 /// The path at which the agent of the recorded file would store this copy.

@@ -192,9 +192,30 @@ fn a_hop_for_which_nothing_is_typed_goes_on_in_the_same_session() {
         own: None,
     };
     assert_eq!(next(&clearing, "a:1", ours()), Some((HopStage::Continuing, Some(key("a:1")))));
-    assert_eq!(next(&in_place(HopStage::Continuing), "a:1", ours()), Some((HopStage::Done, None)));
+    let continuing = Hop { successor: Some(key("a:1")), ..in_place(HopStage::Continuing) };
+    assert_eq!(next(&continuing, "a:1", ours()), Some((HopStage::Done, None)));
     assert_eq!(next(&clearing, "a:1", END), None);
-    assert_eq!(next(&clearing, "a:2", ours()), None);
+    assert_eq!(next(&clearing, "b:1", ours()), None, "of another agent");
+}
+
+#[test]
+fn a_hop_for_which_nothing_is_typed_may_go_on_in_another_session() {
+    let clearing = in_place(HopStage::Clearing);
+    let said = |hop: &Hop| {
+        let keeping = TextPolicy { longest_bytes: 200, secrets: SecretPolicy::Redacted };
+        let prompt = SafeText::new(&super::super::form::prompt(hop.uid), keeping);
+        EventKind::PromptSubmitted { prompt, origin: PromptOrigin::Continuation, own: None }
+    };
+    assert_eq!(next(&clearing, "a:2", said(&clearing)), Some((HopStage::Continuing, Some(key("a:2")))));
+    let other = Hop { uid: Uid([7; 16]), ..in_place(HopStage::Clearing) };
+    assert_eq!(next(&clearing, "a:2", said(&other)), None, "of another hop");
+    let continuing = in_place(HopStage::Continuing);
+    let ended = EventKind::SessionEnded { by: EndedBy::Clear };
+    assert_eq!(next(&continuing, "a:1", ended), None, "the old session is left behind");
+    assert_eq!(next(&continuing, "a:2", EventKind::ToolsFinished), None);
+    assert_eq!(next(&continuing, "a:2", END), Some((HopStage::Failed, None)), "without the handoff");
+    let given = Hop { given: Some((key("a:2"), Timestamp(1_900))), ..in_place(HopStage::Continuing) };
+    assert_eq!(next(&given, "a:2", EventKind::ToolsFinished), Some((HopStage::Done, None)));
 }
 
 #[test]

@@ -77,10 +77,16 @@ pub fn asked(
     Ok((hop, vec![asked, record::event(env, &session.key, written)], Some(text)))
 }
 
-/// The events of a hop for which nothing is typed: the reply to the agent gives the handoff.
-pub fn restart(env: &Env, hop: Uid, session: &SessionKey) -> [Event; 2] {
+/// The events of a hop for which nothing is typed. The reply to the agent gives the handoff, unless another session goes
+/// on: that is given it with its first prompt.
+pub fn restart(env: &Env, hop: Uid, session: &SessionKey) -> Vec<Event> {
     let moved = EventKind::HopMoved { hop, to: HopStage::Clearing, why: None, typed: None };
-    [EventKind::HandoffGiven { hop }, moved].map(|happening| record::event(env, session, happening))
+    let given = Some(EventKind::HandoffGiven { hop }).filter(|_| !restarts_in_new_session(session));
+    given.into_iter().chain([moved]).map(|happening| record::event(env, session, happening)).collect()
+}
+
+pub fn restarts_in_new_session(session: &SessionKey) -> bool {
+    Agent::from_name(session.agent.as_str()).is_some_and(Agent::restarts_in_new_session)
 }
 
 /// The events that take a hop from its handoff to typing: clear the session, then prompt its successor.

@@ -3,7 +3,7 @@
 //! Reacts only to its own hops: a turn kept alive by another hook means nothing. At most one block per hop.
 
 use super::file::present_file;
-use super::hop::{Journey, asked, is_allowed, kept, restart, start_hop};
+use super::hop::{Journey, asked, is_allowed, kept, restart, restarts_in_new_session, start_hop};
 use super::untold::{Afoot, failure_line};
 use crate::handoff::guard::Gauge;
 use crate::handoff::typing;
@@ -159,7 +159,7 @@ impl TurnEndHandler<'_> {
             return Ok(Outcome { reply, goes_on: true });
         }
         if let Some(text) = text.filter(|_| restarts_in_place(key)) {
-            return Ok(Outcome { reply: restarting(hop, text), goes_on: true });
+            return Ok(Outcome { reply: restarting(hop, key, text), goes_on: true });
         }
         spawn::type_detached(&seat);
         let notice = format!(
@@ -224,7 +224,7 @@ impl TurnEndHandler<'_> {
         if let (true, Some(text)) = (restarts_in_place(&hop.session), hop.text()) {
             events.extend(restart(self.env, hop.uid, &hop.session));
             let goes_on = append_or_fault(self.env, events);
-            return Outcome { reply: restarting(hop.uid, text), goes_on };
+            return Outcome { reply: restarting(hop.uid, &hop.session, text), goes_on };
         }
         let journey = Journey { hop: hop.uid, session: &hop.session, seat: &hop.asking.seat };
         events.extend(start_hop(self.env, self.config, journey));
@@ -293,9 +293,12 @@ fn restarts_in_place(session: &SessionKey) -> bool {
     Agent::from_name(session.agent.as_str()).is_some_and(Agent::restarts_in_place)
 }
 
-/// The prompt carries the handoff: the session has nothing else left.
-fn restarting(hop: Uid, handoff: &str) -> Reply {
-    let prompt = format!("{}\n\n{handoff}", form::prompt(hop));
+/// In a session that has nothing else left, the prompt carries the handoff. Another session is given it as context.
+fn restarting(hop: Uid, session: &SessionKey, handoff: &str) -> Reply {
+    let mut prompt = form::prompt(hop);
+    if !restarts_in_new_session(session) {
+        prompt = format!("{prompt}\n\n{handoff}");
+    }
     Reply { verdict: ReplyVerdict::Restart { prompt }, ..Reply::default() }
 }
 

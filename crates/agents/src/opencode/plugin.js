@@ -1,0 +1,246 @@
+// Tells Towline what happens in this program, and passes on what it answers. `tow install` writes this file,
+// `tow uninstall` removes it. Without `tow`, or if that is slow or fails, nothing happens.
+import { spawn } from "node:child_process";
+
+const TOW = @TOW@;
+const AGENT = @AGENT@;
+
+// How long a call of `tow` may take, and how long this program waits for it at most, in milliseconds.
+const CALL_MS = 5000;
+const WAIT_MS = 4500;
+// More calls than this are not kept waiting behind a slow one; the events of tools are left out then.
+const WAITING = 100;
+// How long the window takes to show another session.
+const SHOWN_MS = 500;
+
+const call = (event, payload) =>
+  new Promise((done) => {
+    let said = "";
+    const end = () => {
+      try {
+        done(said.trim() ? JSON.parse(said) : {});
+      } catch {
+        done({});
+      }
+    };
+    try {
+      const child = spawn(TOW, ["hook", AGENT, event], { stdio: ["pipe", "pipe", "ignore"], timeout: CALL_MS, killSignal: "SIGKILL" });
+      child.on("error", () => done({}));
+      child.on("close", end);
+      child.stdin.on("error", () => {});
+      child.stdout.on("data", (part) => (said += part));
+      child.stdin.end(JSON.stringify({ hook_event_name: event, ...payload }));
+    } catch {
+      done({});
+    }
+  });
+
+// Shows the user what `tow` has to say to them.
+let toast = async () => {};
+const show = (reply) => {
+  if (reply.systemMessage) toast(reply.systemMessage).catch(() => {});
+  return reply;
+};
+
+// Events reach `tow` one after the other, in the order in which they happened.
+let last = Promise.resolve();
+let waiting = 0;
+const tell = (event, payload) => {
+  if (waiting >= WAITING) return Promise.resolve({});
+  waiting += 1;
+  last = last.then(() => call(event, payload)).then(show).finally(() => (waiting -= 1));
+  return last;
+};
+const told = (event, payload) => {
+  let timer;
+  const late = new Promise((done) => (timer = setTimeout(() => done({}), WAIT_MS)));
+  return Promise.race([tell(event, payload), late]).finally(() => clearTimeout(timer));
+};
+
+// A plugin that throws would break the work in this program.
+const safely = (react) => async (...given) => {
+  try {
+    return await react(...given);
+  } catch {}
+};
+
+export const Towline = async ({ client, directory }) => {
+  toast = async (message) => client.tui.showToast({ body: { message, variant: "info" } });
+  // What is known about each session, by its id; the session that was prompted last; a command until its prompt comes.
+  const sessions = new Map();
+  let latest = "";
+  let command;
+
+  const of = (id) => {
+    if (!sessions.has(id)) sessions.set(id, { id, folder: directory, roles: new Map(), texts: new Map(), tools: new Set() });
+    return sessions.get(id);
+  };
+  const rootOf = (id) => {
+    let session = of(id);
+    for (let up = 0; session.parent && up < 16; up += 1) session = of(session.parent);
+    return session;
+  };
+  const payload = (id, more) => {
+    const root = rootOf(id);
+    return { session_id: root.id, cwd: root.folder, ...(root.id === id ? {} : { agent_id: id }), ...more };
+  };
+  const learn = (info) => {
+    const session = of(info.id);
+    session.isKnown = true;
+    session.parent = info.parentID;
+    session.folder = info.directory || session.folder;
+    return session;
+  };
+  const look = async (id) => {
+    const session = of(id);
+    if (session.isKnown) return session;
+    session.isKnown = true;
+    const found = await Promise.race([client.session.get({ path: { id } }), new Promise((done) => setTimeout(done, 1000))]);
+    if (found?.data) learn(found.data);
+    return session;
+  };
+
+  // A session is new to `tow` with its first prompt here; the one before it in this window is left then.
+  const started = (session) => {
+    if (latest === session.id) return () => {};
+    const source = !session.isNew ? "resume" : latest ? "clear" : "startup";
+    const before = latest;
+    latest = session.id;
+    session.isNew = false;
+    const left = () => void (before && tell("SessionEnd", payload(before, { reason: source === "clear" ? "clear" : "other" })));
+    if (!session.isHanded) left();
+    tell("SessionStart", payload(session.id, { source, model: session.model }));
+    return session.isHanded ? left : () => {};
+  };
+
+  const answer = (session) => {
+    const texts = [...session.texts.values()].filter(({ message }) => message === session.message);
+    return texts.map(({ text }) => text).join("\n");
+  };
+  const ended = async (session) => {
+    if (!session.isInTurn) return;
+    session.isInTurn = false;
+    if (session.isRefused) return void tell("Interrupt", payload(session.id));
+    const words = { last_assistant_message: answer(session), stop_hook_active: !!session.isHeld };
+    const fill = session.tokens ? { input_tokens: session.tokens, context_limit: session.window } : {};
+    const reply = await tell("Stop", payload(session.id, { ...words, ...fill }));
+    const goesOn = reply.decision === "block";
+    session.isHeld = goesOn && !reply.clearContext;
+    if (!goesOn) return;
+    const target = reply.clearContext ? await fresh() : session.id;
+    await client.session.promptAsync({ path: { id: target }, body: { agent: session.agent, parts: [{ type: "text", text: reply.reason }] } });
+  };
+  // Another session in the same window, without a key pressed: what the user has typed there stays.
+  const fresh = async () => {
+    const made = await client.session.create({ body: {} });
+    const session = learn(made.data);
+    session.isNew = session.isHanded = true;
+    await client.tui.publish({ body: { type: "tui.session.select", properties: { sessionID: session.id } } });
+    // The window loads the session; a prompt that came meanwhile would not be shown.
+    await new Promise((done) => setTimeout(done, SHOWN_MS));
+    return session.id;
+  };
+
+  const on = {
+    "session.created": ({ info }) => {
+      const session = learn(info);
+      session.isNew = true;
+      if (info.parentID) tell("SubagentStart", payload(info.id, { agent_type: info.agent }));
+    },
+    "session.updated": ({ info }) => void learn(info),
+    "session.status": ({ sessionID, status }) => {
+      if (status.type === "busy") of(sessionID).isBusy = true;
+    },
+    "session.idle": async ({ sessionID }) => {
+      const session = of(sessionID);
+      if (!session.parent) return ended(session);
+      if (session.isBusy) tell("SubagentStop", payload(sessionID));
+      session.isBusy = false;
+    },
+    "session.error": ({ sessionID, error }) => {
+      const session = sessionID && of(sessionID);
+      if (!session?.isInTurn) return;
+      session.isInTurn = false;
+      if (error?.name === "MessageAbortedError") return void tell("Interrupt", payload(sessionID));
+      tell("StopFailure", payload(sessionID, { error: String(error?.data?.statusCode ?? error?.name ?? "") }));
+    },
+    "session.compacted": ({ sessionID }) => void tell("PostCompact", payload(sessionID)),
+    "permission.asked": ({ sessionID, permission }) => void tell("PermissionRequest", payload(sessionID, { tool_name: permission })),
+    "permission.replied": ({ sessionID, reply }) => {
+      rootOf(sessionID).isRefused = reply === "reject";
+      tell("Answered", payload(sessionID));
+    },
+    "question.asked": ({ sessionID }) => void tell("Question", payload(sessionID)),
+    "question.replied": ({ sessionID }) => void tell("Answered", payload(sessionID)),
+    "question.rejected": ({ sessionID }) => {
+      rootOf(sessionID).isRefused = true;
+      tell("Answered", payload(sessionID));
+    },
+    "message.updated": ({ info }) => {
+      const session = of(info.sessionID);
+      session.roles.set(info.id, info.role);
+      if (info.role !== "assistant" || info.summary) return;
+      session.message = info.id;
+      const { input = 0, output = 0, reasoning = 0, cache } = info.tokens ?? {};
+      const tokens = input + output + reasoning + (cache?.read ?? 0) + (cache?.write ?? 0);
+      if (tokens) session.tokens = tokens;
+    },
+    "message.part.removed": ({ sessionID, partID }) => void of(sessionID).texts.delete(partID),
+    "message.part.updated": ({ part }) => {
+      const session = of(part.sessionID);
+      if (part.type === "text" && session.roles.get(part.messageID) === "assistant") {
+        rootOf(part.sessionID).isRefused = false;
+        session.texts.set(part.id, { message: part.messageID, text: part.text });
+      }
+      const status = part.type === "tool" && part.state?.status;
+      if ((status !== "completed" && status !== "error") || session.tools.has(part.callID)) return;
+      session.tools.add(part.callID);
+      const result = { tool_name: part.tool, tool_input: part.state.input, tool_response: part.state.output ?? part.state.error };
+      const isFailed = status === "error" || part.state.metadata?.exit > 0;
+      tell(isFailed ? "PostToolUseFailure" : "PostToolUse", payload(part.sessionID, result));
+    },
+  };
+
+  return {
+    event: safely(async ({ event }) => on[event.type]?.(event.properties)),
+    "command.execute.before": safely(async (input) => {
+      command = { session: input.sessionID, text: `/${input.command} ${input.arguments ?? ""}`.trim() };
+    }),
+    "chat.message": safely(async (input, output) => {
+      const session = await look(input.sessionID);
+      if (session.parent) return;
+      const typed = command?.session === session.id ? command.text : undefined;
+      command = undefined;
+      const own = output.parts.filter((part) => part.type === "text" && !part.synthetic);
+      session.model = (input.model ?? output.message?.model)?.modelID ?? session.model;
+      session.agent = input.agent ?? session.agent;
+      session.isRefused = false;
+      session.texts.clear();
+      session.tools.clear();
+      session.roles.clear();
+      const leave = started(session);
+      session.isInTurn = true;
+      // What was typed is stored with the command's text, so that it can be told from a prompt of the user's.
+      if (typed && own[0]) own[0].metadata = { ...own[0].metadata, towline: typed };
+      const prompt = typed ?? own.map((part) => part.text).join("\n");
+      const answered = told("UserPromptSubmit", payload(session.id, { prompt, model: session.model }));
+      leave();
+      const reply = await answered;
+      if (!reply.additionalContext) return;
+      const id = `prt_${Date.now().toString(16)}${Math.random().toString(36).slice(2, 16)}`;
+      output.parts.push({ id, sessionID: session.id, messageID: output.message.id, type: "text", synthetic: true, text: reply.additionalContext });
+    }),
+    "chat.params": safely(async (input) => {
+      if (input.agent !== "title") of(input.sessionID).window = input.model?.limit?.context;
+    }),
+    "tool.execute.before": async (input, output) => {
+      if (input.tool !== "task") return;
+      const reply = await safely(told)("PreToolUse", payload(input.sessionID, { tool_name: input.tool, tool_input: output.args }));
+      if (reply?.permissionDecision === "deny") throw new Error(reply.permissionDecisionReason);
+    },
+    "experimental.session.compacting": safely(async (input) => void tell("PreCompact", payload(input.sessionID))),
+    "shell.env": safely(async (input, output) => {
+      if (input.sessionID) output.env[`TOWLINE_${AGENT.toUpperCase()}_SESSION`] = rootOf(input.sessionID).id;
+    }),
+  };
+};

@@ -1,0 +1,469 @@
+//! The real OpenCode with the plugin that `tow install` writes: what the store then tells, what its model is given, and
+//! what is left when all is taken away again.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests report by panicking")]
+
+mod told;
+
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+use told::{told, wait_told};
+use towline_store::{Archive, DataFolder};
+use towline_testkit::{
+    Claude, Client, Codex, Daemon, Gate, Model, Pane, Process, Request, Rule, Step, TestEnv, Tmux, Usage,
+    wait,
+};
+
+const OPENCODE: Client = Client::OPENCODE;
+
+fn installed(model: &Model) -> TestEnv {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    OPENCODE.seed(&env, model);
+    env.tow(&["install", "--agent", "opencode"]).ok();
+    env
+}
+
+/// Asks, and waits until the answer is shown and the client takes the next prompt.
+#[track_caller]
+fn ask(pane: &Pane, model: &Model, prompt: &str, answer: &str) -> Request {
+    model.add(Rule::when(prompt).then(Step::text(answer)));
+    pane.say(prompt);
+    pane.wait_screen(answer);
+    OPENCODE.wait_idle(pane);
+    model.wait_request(prompt, |request| request.prompt.contains(prompt) && request.step == 0)
+}
+
+fn bash(command: &str) -> Step {
+    Step::tool("bash", json!({"command": command, "description": "look"}))
+}
+
+fn task(prompt: &str) -> Value {
+    json!({"description": "sub", "prompt": prompt, "subagent_type": "general"})
+}
+
+/// The text without what depends on timing: a question for the state may see a change before its event tells it, and the
+/// last result of a tool may come behind an interruption.
+fn settled(text: &str) -> String {
+    text.replace(" observed", "")
+        .replace(" context_measured", "")
+        .replace(" interrupted tool_finished", " tool_finished interrupted")
+}
+
+#[test]
+fn a_headless_session_with_tools_and_a_subagent() {
+    let model = Model::start([Rule::when("CHILD-TASK")
+        .then(bash("echo in the child"))
+        .then(Step::text("child result"))]);
+    let env = installed(&model);
+    model.add(
+        Rule::when("work")
+            .then(bash("exit 3"))
+            .then(Step::tool("read", json!({"filePath": env.project().join("missing")})))
+            .then(Step::tool("task", task("CHILD-TASK")))
+            .then(Step::text("all done")),
+    );
+    allow_everything(&env);
+    OPENCODE.headless(&env, &model, "work", &[]).ok().prints("all done");
+    let text = wait_told(&env, &[], |text| text.contains("turn_ended"));
+    insta::assert_snapshot!(settled(&text));
+    insta::assert_snapshot!("captured_from_its_database", captured(&env));
+}
+
+fn allow_everything(env: &TestEnv) {
+    let file = env.home().join(".config/opencode/opencode.json");
+    let mut settings: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    settings["permission"] = json!({"bash": "allow", "edit": "allow"});
+    fs::write(file, settings.to_string()).unwrap();
+}
+
+/// What the archive holds: turns, what was said in them, tool calls, and the sum of their usage.
+fn captured(env: &TestEnv) -> String {
+    let read = || {
+        let archive = Archive::read(&DataFolder::at(env.data_dir()), Duration::from_secs(2)).unwrap();
+        archive.map_or_else(String::new, |archive| all_of(&archive))
+    };
+    let text = wait::until_evident("the captured answer", wait::PATIENCE, || {
+        let text = read();
+        if text.contains("all done") { Ok(text) } else { Err(text) }
+    });
+    let usage = env.tow(&["usage", "--since", "all", "--json"]).ok().json();
+    let text = text.replace(&env.project().display().to_string(), "PROJECT");
+    format!("{}{}", without_ids(&text), usage["total"]["tokens"])
+}
+
+fn all_of(archive: &Archive) -> String {
+    let mut all = String::new();
+    for conversation in archive.latest_conversations(None, 10).unwrap() {
+        for turn in archive.turns(&conversation, 0, u32::MAX).unwrap() {
+            all += &format!("#{} {}\n", turn.ordinal, turn.line);
+            for body in archive.bodies(&turn).unwrap() {
+                all += &format!("   {}: {}\n", body.speaker.name(), body.text);
+            }
+            for detail in archive.details(&turn).unwrap() {
+                let (tool, content) = (detail.tool.as_deref().unwrap_or_default(), archive.content(&detail));
+                all +=
+                    &format!("   .{} {} {tool}: {}\n", detail.number, detail.kind.name(), content.unwrap());
+            }
+        }
+    }
+    all
+}
+
+/// Without the client's ids of sessions.
+fn without_ids(text: &str) -> String {
+    let mut parts = text.split("ses_");
+    let mut all = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(part.len());
+        all += &format!("ses_ID{}", &part[end..]);
+    }
+    all
+}
+
+#[test]
+fn a_seat_through_permission_question_escape_failure_new_and_exit() {
+    let (gate, early) = (Gate::shut(), Gate::shut());
+    let question = json!({"questions": [{"question": "Which colour?", "header": "Colour", "options": [
+        {"label": "Red", "description": "r"}, {"label": "Blue", "description": "b"}]}]});
+    let model = Model::start([
+        Rule::when("talk").then(Step::text("the start of something that never ends").pausing_at(&gate)),
+        Rule::when("early").then(Step::text("never").behind(&early)),
+        Rule::when("ask me").then(bash("touch made-by-tool")).then(Step::text("it is made")),
+        Rule::when("refuse me").then(bash("touch never-made")).then(Step::text("made all the same")),
+        Rule::when("choose").then(Step::tool("question", question)).then(Step::text("chosen well")),
+        Rule::when("break").then(Step::error(400, "invalid_request_error", "cannot be")),
+    ]);
+    let env = installed(&model);
+    let tmux = Tmux::start(&env);
+    let pane = OPENCODE.interactive(&tmux, &model, &[]);
+    let seats = [("the pane", &pane)];
+
+    pane.say("ask me");
+    env.wait_states(&["blocked"]);
+    assert_eq!(env.only_seat()["reason"], "permission");
+    pane.answer("Permission required", &["Enter"]);
+    env.wait_states(&["completed"]);
+    OPENCODE.wait_idle(&pane);
+    pane.say("choose");
+    env.wait_states(&["blocked"]);
+    assert_eq!(env.only_seat()["reason"], "question");
+    pane.answer("esc dismiss", &["Enter"]);
+    pane.wait_screen("chosen well");
+    env.wait_states(&["completed"]);
+    OPENCODE.wait_idle(&pane);
+
+    pane.say("refuse me");
+    env.wait_states(&["blocked"]);
+    pane.answer("Permission required", &["Escape"]);
+    env.wait_states(&["interrupted"]);
+    OPENCODE.wait_idle(&pane);
+    pane.say("talk");
+    env.wait_states(&["working"]);
+    pane.wait_screen("     the");
+    escape(&pane);
+    env.wait_states(&["interrupted"]);
+    OPENCODE.wait_idle(&pane);
+    pane.say("early");
+    model.wait_prompt("early");
+    env.wait_states(&["working"]);
+    escape(&pane);
+    env.wait_states(&["interrupted"]);
+    OPENCODE.wait_idle(&pane);
+    pane.say("break");
+    wait_told(&env, &seats, |text| text.contains("turn_failed"));
+    OPENCODE.wait_idle(&pane);
+
+    new(&pane);
+    ask(&pane, &model, "afterwards", "echo of it");
+    wait_told(&env, &seats, |text| text.contains("#2") && text.matches("turn_ended").count() == 3);
+    pane.say("/exit");
+    pane.wait_end();
+    env.wait_states(&[]);
+    insta::assert_snapshot!(settled(&told(&env, &seats)));
+}
+
+/// Interrupts a turn, which takes two presses.
+#[track_caller]
+fn escape(pane: &Pane) {
+    pane.keys(&["Escape"]);
+    pane.wait_screen("esc again to interrupt");
+    pane.keys(&["Escape"]);
+    pane.wait_screen("interrupted");
+}
+
+/// Leaves the session, and waits until the client shows its start screen.
+#[track_caller]
+fn new(pane: &Pane) {
+    pane.say("/new");
+    pane.wait_screen("Ask anything");
+    OPENCODE.wait_idle(pane);
+}
+
+#[test]
+fn a_killed_client_is_gone_and_its_session_is_resumed() {
+    let model = Model::echo();
+    let env = installed(&model);
+    let tmux = Tmux::start(&env);
+    let pane = OPENCODE.interactive(&tmux, &model, &[]);
+    ask(&pane, &model, "hello", "good day");
+    env.wait_states(&["completed"]);
+    let is_client = |process: &Process| process.command.contains("bin/opencode");
+    let pids: Vec<String> =
+        env.processes().into_iter().filter(is_client).map(|it| it.pid.to_string()).collect();
+    assert!(env.command("kill").arg("-9").args(&pids).status().unwrap().success());
+    env.wait_states(&[]);
+
+    let listed = env.tow(&["sessions", "--json"]).ok().json();
+    let id = listed["sessions"][0]["session"].as_str().unwrap().to_owned();
+    let id = id.rsplit(':').next().unwrap();
+    let again = OPENCODE.interactive(&tmux, &model, &["--session", id]);
+    again.wait_screen("good day");
+    ask(&again, &model, "and again", "once more");
+    env.wait_states(&["completed"]);
+    let listed = env.tow(&["sessions", "--json"]).ok().json();
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 1, "{listed:#}");
+}
+
+#[test]
+fn a_new_session_goes_on_with_the_work_of_the_one_before() {
+    let model = Model::echo();
+    let env = installed(&model);
+    let pane = OPENCODE.interactive(&Tmux::start(&env), &model, &[]);
+    ask(&pane, &model, "first measure the mast", "measured: four");
+    ask(&pane, &model, "now paint the mast", "painted: shall I go on?");
+    new(&pane);
+    let request = ask(&pane, &model, "yes, go on", "gone on");
+    for needle in ["from session opencode:", "now paint the mast", "painted: shall I go on?"] {
+        assert!(request.holds(needle), "no {needle:?} in {:#}", request.body);
+    }
+    assert_eq!(request.count("<towline-context>"), 1);
+    assert!(!pane.screen().contains("towline-context"), "it is for the model alone");
+    let log = env.tow(&["inherit", "log", "--all-projects", "--json"]).ok().json();
+    assert_eq!(log["decisions"][0]["way"], "clear");
+}
+
+#[test]
+fn the_baton_goes_from_claude_code_to_opencode_and_back() {
+    let claude = Claude::V2_1_325;
+    let model = Model::echo();
+    let env = installed(&model);
+    claude.seed(&env);
+    env.tow(&["install", "--agent", "claude"]).ok();
+    let tmux = Tmux::start(&env);
+    let first = claude.interactive(&tmux, &model, &[]);
+    model.add(Rule::when("now paint the keel").then(Step::text("painted keel: red")));
+    first.say("now paint the keel");
+    first.wait_screen("painted keel: red");
+    claude.wait_idle(&first);
+    first.say("/tow");
+    model.wait_request("the baton", |request| request.holds("will go on from this one"));
+    claude.wait_idle(&first);
+
+    let second = OPENCODE.interactive(&tmux, &model, &[]);
+    let request = ask(&second, &model, "what was I doing", "painting it was");
+    for needle in ["from session claude:", "(it passed the baton)", "now paint the keel", "painted keel: red"]
+    {
+        assert!(request.holds(needle), "no {needle:?} in {:#}", request.body);
+    }
+    second.say("/tow");
+    wait_told(&env, &[], |text| text.matches("baton_passed").count() == 2);
+    OPENCODE.wait_idle(&second);
+
+    let third = claude.interactive(&tmux, &model, &[]);
+    third.say("here again");
+    let request = model.wait_request("the heir", |request| request.prompt.contains("here again"));
+    for needle in ["from session opencode:", "what was I doing", "painting it was"] {
+        assert!(request.holds(needle), "no {needle:?} in {:#}", request.body);
+    }
+}
+
+#[test]
+fn the_work_goes_to_codex_and_back() {
+    let codex = Codex::V0_166_0;
+    let model = Model::echo();
+    let env = installed(&model);
+    codex.seed(&env, &model, Daemon::Off);
+    env.tow(&["install", "--agent", "codex"]).ok();
+    codex.trust_hooks(&env);
+    let tmux = Tmux::start(&env);
+    let first = OPENCODE.interactive(&tmux, &model, &[]);
+    ask(&first, &model, "rig the mast", "rigged with two stays");
+    pass_baton(&env);
+    let second = codex.interactive(&tmux, &[]);
+    model.add(Rule::when("and here").then(Step::text("The hull is green now.")));
+    second.say("and here");
+    second.wait_screen("green now");
+    codex.wait_idle(&second);
+    let request = model.wait_request("the heir", |request| request.prompt.contains("and here"));
+    for needle in ["from session opencode:", "rig the mast", "rigged with two stays"] {
+        assert!(request.holds(needle), "no {needle:?} in {:#}", request.body);
+    }
+    pass_baton(&env);
+    let third = OPENCODE.interactive(&tmux, &model, &[]);
+    let request = ask(&third, &model, "here again", "welcome back");
+    for needle in ["from session codex:", "and here", "green now"] {
+        assert!(request.holds(needle), "no {needle:?} in {:#}", request.body);
+    }
+}
+
+/// The session that was active last passes its work on.
+#[track_caller]
+fn pass_baton(env: &TestEnv) {
+    let listed = env.tow(&["sessions", "--json"]).ok().json();
+    let last = listed["sessions"][0]["id"].as_str().unwrap().to_owned();
+    env.person(&["session", "baton", "--session", &last]).ok();
+}
+
+#[test]
+fn memories_are_given_and_asked_for() {
+    let model = Model::echo();
+    let env = installed(&model);
+    env.person(&["remember", "The bilge pump needs a new fuse\n\nFuse F7 beside the battery."]).ok();
+    model.add(
+        Rule::when("look it up")
+            .then(Step::tool("towline_search", json!({"query": "bilge pump"})))
+            .then(Step::text("it is the fuse")),
+    );
+    OPENCODE.headless(&env, &model, "look it up", &[]).ok().prints("it is the fuse");
+    let asked = model.wait_request("the prompt", |request| request.prompt.contains("look it up"));
+    assert!(asked.holds("The bilge pump needs a new fuse"), "{:#}", asked.body);
+    let found = model.wait_request("the tool's result", |request| request.step == 1);
+    assert!(
+        found.holds("memory") && found.count("bilge pump") > asked.count("bilge pump"),
+        "{:#}",
+        found.body
+    );
+}
+
+const HANDOFF: &str = "Here it is.\n<handoff id=\"@HANDOFF_ID@\">\ncontinue: true\n## Task\nPaint the heron.\n\
+    ## Completed\nIts left wing.\n## Remaining\nThe right wing, then its beak.\n## Key Context\nThe colour is slate-4711.\n</handoff>";
+
+/// The plugin begins the next session in the same window without a key: what the user has typed there stays.
+#[test]
+fn the_work_goes_on_in_a_new_session_when_the_context_is_full() {
+    // Fuller, and the client would compact by itself.
+    let full = Usage { input: 80_000, output: 100, cache_read: 0, cache_write: 0, reasoning: 0 };
+    let gate = Gate::shut();
+    let model = Model::echo();
+    model
+        .add(Rule::when("Go on with the work as the handoff").then(Step::text("The right wing is painted.")));
+    model.add(
+        Rule::when("paint the heron").then(Step::text("I have painted a wing.").behind(&gate).usage(full)),
+    );
+    model.add(Rule::when("handoff id=").then(Step::text(HANDOFF).usage(full)));
+    let env = installed(&model);
+    for (key, value) in [
+        ("typing.enabled", "true"),
+        ("typing.quiet_s", "0"),
+        ("guard.strategy", "handoff"),
+        ("continue.cooldown_s", "0"),
+    ] {
+        env.tow(&["config", "set", key, value]).ok();
+    }
+    let pane = OPENCODE.interactive(&Tmux::start(&env), &model, &[]);
+    pane.say("paint the heron");
+    env.wait_states(&["working"]);
+    pane.half_type("half typed");
+    gate.open();
+    model.wait_prompt("handoff id=");
+    let request = model.wait_prompt("Go on with the work as the handoff");
+    let said = request.body.to_string();
+    assert!(request.holds("slate-4711") && request.holds("The right wing, then its beak."), "{said}");
+    assert_eq!(said.matches("slate-4711").count(), 1, "given once: {said}");
+    assert!(!said.contains("I have painted a wing.\""), "a new session: {said}");
+    wait::until_evident("a hop that is done", wait::PATIENCE, || {
+        env.tow(&["status"]).ok();
+        let hops = env.tow(&["handoff", "list", "--json"]).ok().json();
+        if hops["hops"][0]["state"] == "done" { Ok(()) } else { Err(format!("{hops:#}\n{}", pane.screen())) }
+    });
+    assert_eq!(env.tow(&["typed", "--json"]).ok().json()["intents"].as_array().map_or(0, Vec::len), 0);
+    pane.wait_screen("The right wing is painted.");
+    pane.wait_screen("half typed");
+}
+
+#[test]
+fn old_sessions_are_imported_from_the_database() {
+    let model = Model::echo();
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    OPENCODE.seed(&env, &model);
+    for (prompt, answer) in
+        [("rig the mast", "rigged with two stays"), ("paint the hull", "painted it green")]
+    {
+        model.add(Rule::when(prompt).then(Step::text(answer)));
+        OPENCODE.headless(&env, &model, prompt, &[]).ok().prints(answer);
+    }
+    env.tow(&["data", "import", "opencode"]).ok();
+    let found = env.tow(&["search", "two stays"]).ok().stdout;
+    assert!(found.contains("rig the mast") || found.contains("rigged with two stays"), "{found}");
+    let sessions = env.tow(&["sessions", "--json"]).ok().json();
+    assert_eq!(sessions["sessions"].as_array().unwrap().len(), 2, "{sessions:#}");
+    let before = env.tow(&["turns", "--json", "--all-projects"]).ok().json();
+    env.tow(&["data", "import", "opencode"]).ok();
+    assert_eq!(
+        env.tow(&["turns", "--json", "--all-projects"]).ok().json(),
+        before,
+        "a second import adds nothing"
+    );
+}
+
+/// The program is gone, fails, hangs or answers nonsense: prompts and tools run all the same, in bounded time.
+#[test]
+fn whatever_becomes_of_the_program_the_client_works_on() {
+    let model = Model::echo();
+    let env = installed(&model);
+    let file = env.home().join(".config/opencode/plugins/towline.js");
+    let script = fs::read_to_string(&file).unwrap();
+    let program = script.lines().find_map(|line| line.strip_prefix("const TOW = ")).unwrap().to_owned();
+    let scripts = [
+        ("gone", None),
+        ("fails", Some("#!/bin/sh\nexit 7\n")),
+        ("says-nonsense", Some("#!/bin/sh\necho '{\"decision\": 7'\n")),
+        ("hangs", Some("#!/bin/sh\nexec sleep 600\n")),
+    ];
+    for (name, text) in scripts {
+        let other = text
+            .map_or_else(|| "/nowhere/tow".to_owned(), |text| env.script(name, text).display().to_string());
+        fs::write(&file, script.replace(&program, &format!("{:?};", other))).unwrap();
+        let answer = format!("answered while it {name}");
+        model.add(Rule::when(name).then(bash("echo fine")).then(Step::text(&answer)));
+        allow_everything(&env);
+        OPENCODE.headless(&env, &model, name, &[]).ok().prints(&answer);
+    }
+}
+
+#[test]
+fn everything_is_taken_away_byte_for_byte() {
+    let model = Model::echo();
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    OPENCODE.seed(&env, &model);
+    let folder = env.home().join(".config/opencode");
+    let own = "export const Own = async () => ({});\n";
+    fs::create_dir_all(folder.join("plugins")).unwrap();
+    fs::write(folder.join("plugins/own.js"), own).unwrap();
+    let before = listed(&folder);
+    env.tow(&["install", "--agent", "opencode"]).ok().prints("OpenCode");
+    env.tow(&["doctor"]).prints("16 events registered").prints("registered in");
+    let with_ours = listed(&folder);
+    assert_ne!(with_ours, before);
+    env.tow(&["install", "--agent", "opencode"]).ok();
+    assert_eq!(listed(&folder), with_ours, "nothing is written twice");
+    env.tow(&["uninstall", "--agent", "opencode"]).ok();
+    assert_eq!(listed(&folder), before);
+}
+
+/// All files below a folder, with their contents.
+fn listed(folder: &Path) -> Vec<(String, String)> {
+    let mut all = vec![];
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if path.is_dir() {
+            all.push((path.display().to_string(), String::new()));
+            all.extend(listed(&path));
+        } else {
+            all.push((path.display().to_string(), fs::read_to_string(&path).unwrap()));
+        }
+    }
+    all.sort();
+    all
+}

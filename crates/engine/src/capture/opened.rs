@@ -1,0 +1,110 @@
+//! An opened transcript: a file, or a session in a database, rendered as lines.
+//!
+//! Lines of a database are held in memory only: they are not redacted. Paths of such sessions are those of `agents`.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use towline_agents::{Agent, database_session, session_in};
+use towline_store::foreign::rows;
+use towline_store::home::beside;
+use towline_terminal::tail;
+
+pub(super) enum Opened {
+    File(File),
+    Rows { lines: Cursor<Vec<u8>>, modified: i64 },
+}
+
+impl Opened {
+    pub fn at(path: &Path) -> io::Result<Opened> {
+        let Some((database, session)) = database_session(path) else {
+            return tail::open_file(path).map(Opened::File);
+        };
+        // Before the rows are read: a write in between is found the next time.
+        let modified = last_write(&database)?;
+        let lines = rows::lines(&database, session).map_err(io::Error::other)?;
+        Ok(Opened::Rows { lines: Cursor::new(lines), modified })
+    }
+
+    pub fn size(&self) -> io::Result<u64> {
+        match self {
+            Opened::File(file) => Ok(file.metadata()?.len()),
+            Opened::Rows { lines, .. } => Ok(lines.get_ref().len() as u64),
+        }
+    }
+
+    /// The modification time in nanoseconds.
+    pub fn modified(&self) -> io::Result<i64> {
+        match self {
+            Opened::File(file) => Ok(nanoseconds(&file.metadata()?)),
+            Opened::Rows { modified, .. } => Ok(*modified),
+        }
+    }
+
+    /// The bytes of a range that are still there.
+    pub fn bytes_at(&self, from: u64, count: usize) -> io::Result<Vec<u8>> {
+        match self {
+            Opened::File(file) => tail::bytes_at(file, from, count),
+            Opened::Rows { lines, .. } => {
+                let from = usize::try_from(from).unwrap_or(usize::MAX);
+                let rest = lines.get_ref().get(from..).unwrap_or_default();
+                Ok(rest[..count.min(rest.len())].to_vec())
+            }
+        }
+    }
+}
+
+impl From<File> for Opened {
+    fn from(file: File) -> Self {
+        Opened::File(file)
+    }
+}
+
+impl Read for Opened {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Opened::File(file) => file.read(buffer),
+            Opened::Rows { lines, .. } => lines.read(buffer),
+        }
+    }
+}
+
+impl Seek for Opened {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Opened::File(file) => file.seek(to),
+            Opened::Rows { lines, .. } => lines.seek(to),
+        }
+    }
+}
+
+/// The file that holds a transcript.
+pub(super) fn container(path: &Path) -> PathBuf {
+    database_session(path).map_or_else(|| path.to_owned(), |(database, _)| database)
+}
+
+/// Whether a session in a database was read since the database was written last: then its lines need not be rendered.
+pub(super) fn is_unwritten_since(path: &Path, modified: i64) -> bool {
+    database_session(path).is_some_and(|(database, _)| last_write(&database).is_ok_and(|at| at == modified))
+}
+
+/// All transcripts of an agent: files in its folder, or the sessions in its database.
+pub fn transcripts(agent: Agent, variable: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
+    if let Some(database) = agent.database(variable) {
+        let sessions = rows::sessions(&database).unwrap_or_default();
+        return sessions.iter().map(|session| session_in(&database, session)).collect();
+    }
+    agent.folder(variable).map(|folder| agent.transcripts(&folder)).unwrap_or_default()
+}
+
+/// Of the database and its WAL, the one written last.
+fn last_write(database: &Path) -> io::Result<i64> {
+    let of = |path: &Path| std::fs::metadata(path).map(|meta| nanoseconds(&meta));
+    let wal = of(&beside(database, "-wal")).unwrap_or(0);
+    Ok(of(database)?.max(wal))
+}
+
+pub(super) fn nanoseconds(meta: &std::fs::Metadata) -> i64 {
+    meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec())
+}
