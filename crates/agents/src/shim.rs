@@ -72,7 +72,7 @@ pub(crate) fn event_kind(
             EventKind::PromptSubmitted { prompt, origin: origin(agent, raw), own: agent.own_command(raw) }
         }
         // Sent for the tool that starts a subagent only.
-        "PreToolUse" => EventKind::HelperWanted { tool: tool() },
+        "PreToolUse" => EventKind::SubagentWanted { tool: tool() },
         "PostToolUse" => finished(ToolOutcome::Done),
         "PostToolUseFailure" => finished(ToolOutcome::Failed),
         "PermissionRequest" => EventKind::AttentionAsked { reason: BlockReason::Permission },

@@ -101,8 +101,7 @@ impl Corpus {
 }
 
 fn is_from_database(recorded: &Path) -> bool {
-    let name = recorded.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    ["opencode", "kilo"].iter().any(|agent| name.starts_with(agent))
+    matches!(agent_of(recorded), Ok(Agent::Opencode | Agent::Kilo))
 }
 
 /// The path at which the agent of the recorded file would store this copy.
@@ -118,6 +117,10 @@ fn place(recorded: &Path, number: usize) -> Result<PathBuf> {
         }
         Agent::Qwen => format!(".qwen/projects/-p{project}/chats/{number:06x}.jsonl"),
         Agent::Copilot => format!(".copilot/session-state/{number:06x}/events.jsonl"),
+        Agent::Opencode | Agent::Kilo => {
+            let complaint = "its agent keeps sessions in a database";
+            return Err(Failure::malformed(recorded.display().to_string(), complaint));
+        }
     };
     Ok(place.into())
 }

@@ -94,7 +94,8 @@ fn a_decision_is_worth_more_than_a_change_that_fits_as_well() {
         candidate(1, "decision", "The cache uses Valkey"),
     ];
     let more = (3..9).map(|number| candidate(number, "change", "something else entirely"));
-    let chosen = choose_for_file(candidates.into_iter().chain(more).collect(), &[], &asked("which cache?"), PLAIN);
+    let chosen =
+        choose_for_file(candidates.into_iter().chain(more).collect(), &[], &asked("which cache?"), PLAIN);
     assert_eq!(items(&chosen, MemorySectionKind::Memories), ["m1", "m2"]);
 }
 
@@ -109,8 +110,13 @@ fn a_branch_of_its_own_fits_and_the_trunk_says_nothing() {
     };
     let here = |branch: &str| CurrentWork { branch: Some(branch.into()), ..CurrentWork::default() };
     let both = || vec![on(1, "logo"), on(2, "main")];
-    assert_eq!(items(&choose_for_file(both(), &[], &here("logo"), PLAIN), MemorySectionKind::Memories), ["m1"]);
-    assert!(items(&choose_for_file(both(), &[], &here("main"), PLAIN), MemorySectionKind::Memories).is_empty());
+    assert_eq!(
+        items(&choose_for_file(both(), &[], &here("logo"), PLAIN), MemorySectionKind::Memories),
+        ["m1"]
+    );
+    assert!(
+        items(&choose_for_file(both(), &[], &here("main"), PLAIN), MemorySectionKind::Memories).is_empty()
+    );
 }
 
 #[test]
@@ -187,7 +193,8 @@ fn learning_cost_counts_each_known_turn_once() {
         other,
     ];
     let more = (8..30).map(|number| candidate(number, "change", "something else entirely"));
-    let chosen = choose_for_file(candidates.into_iter().chain(more).collect(), &[], &asked("the mast"), PLAIN);
+    let chosen =
+        choose_for_file(candidates.into_iter().chain(more).collect(), &[], &asked("the mast"), PLAIN);
     assert!(
         items(&chosen, MemorySectionKind::Index).contains(&"m7"),
         "its title tells nothing of what was learnt"

@@ -80,7 +80,12 @@ struct TurnEndHandler<'a> {
 
 impl TurnEndHandler<'_> {
     /// Decides whether a hop begins.
-    fn consider(&self, applied: &AppliedEvent<'_>, open: &[Hop], percent: Option<u8>) -> Result<Outcome, StoreError> {
+    fn consider(
+        &self,
+        applied: &AppliedEvent<'_>,
+        open: &[Hop],
+        percent: Option<u8>,
+    ) -> Result<Outcome, StoreError> {
         let wishes = &self.config.continuing;
         let strategy = self.config.guard.strategy_in(self.session.folder.as_deref());
         let Some(seat) = self.session.seat.as_deref() else { return Ok(Outcome::default()) };
