@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 
+use super::messages::is_noise;
 use super::request::{Kind, Turn};
 use super::script::{Call, Step, Usage};
 use super::server::{Reply, fresh_id};
@@ -14,7 +15,8 @@ const OWN_PROMPTS: [&str; 1] = ["[SUGGESTION MODE"];
 /// The newest user message, and the number of answers after it.
 pub(super) fn newest_turn(body: &Value) -> Turn {
     let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
-    let Some(at) = messages.iter().rposition(|message| message["role"] == "user") else {
+    let is_prompt = |message: &Value| message["role"] == "user" && !is_noise(&text(&message["content"]));
+    let Some(at) = messages.iter().rposition(is_prompt) else {
         return Turn::default();
     };
     let step = messages[at..].iter().filter(|message| message["role"] == "assistant").count();

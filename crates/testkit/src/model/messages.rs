@@ -186,7 +186,7 @@ fn texts(content: &Value) -> Vec<String> {
 }
 
 /// Whether the text is only client context, or a command that the client ran itself, such as `/clear`.
-fn is_noise(text: &str) -> bool {
+pub(super) fn is_noise(text: &str) -> bool {
     let rest = NOISE_TAGS.iter().fold(text.to_owned(), |rest, tag| without_tag(&rest, tag));
     let rest = rest.trim();
     rest.is_empty() || rest == TOOLS_FOUND || rest.starts_with("<command-name>")

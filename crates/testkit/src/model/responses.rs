@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 
+use super::messages::is_noise;
 use super::request::{Kind, Turn};
 use super::script::{Call, Step, Usage};
 use super::server::{Reply, fresh_id};
@@ -66,7 +67,7 @@ pub(super) fn reply(body: &Value, step: &Step) -> Reply {
 fn is_prompt(item: &Value) -> bool {
     let text = text(item);
     let is_context = CONTEXT_MARKS.iter().any(|mark| text.trim_start().starts_with(mark));
-    item["role"] == "user" && !is_context
+    item["role"] == "user" && !is_context && !is_noise(&text)
 }
 
 /// Counts answers: the items of one answer are adjacent, and the client's items separate two answers.
@@ -226,6 +227,7 @@ mod tests {
             json!([
                 {"role": "user", "content": "go"},
                 {"role": "user", "content": "<environment_context>here</environment_context>"},
+                {"role": "user", "content": "<system-reminder>\nand this\n</system-reminder>\n"},
             ]),
             "go",
             0,
