@@ -266,7 +266,9 @@ fn the_baton_goes_from_claude_code_to_opencode_and_back() {
     {
         assert!(request.holds(needle), "no {needle:?} in {:#}", request.body);
     }
+    // The first Enter takes the command from the menu, the second one sends it.
     second.say("/tow");
+    second.keys(&["Enter"]);
     wait_told(&env, &[], |text| text.matches("baton_passed").count() == 2);
     OPENCODE.wait_idle(&second);
 
