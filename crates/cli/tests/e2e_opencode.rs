@@ -266,7 +266,9 @@ fn the_baton_goes_from_claude_code_to_opencode_and_back() {
     {
         assert!(request.holds(needle), "no {needle:?} in {:#}", request.body);
     }
+    // The first Enter takes the command from the menu, the second one sends it.
     second.say("/tow");
+    second.keys(&["Enter"]);
     wait_told(&env, &[], |text| text.matches("baton_passed").count() == 2);
     OPENCODE.wait_idle(&second);
 
@@ -346,12 +348,13 @@ fn the_work_goes_on_in_a_new_session_when_the_context_is_full() {
     let full = Usage { input: 80_000, output: 100, cache_read: 0, cache_write: 0, reasoning: 0 };
     let gate = Gate::shut();
     let model = Model::echo();
-    model
-        .add(Rule::when("Go on with the work as the handoff").then(Step::text("The right wing is painted.")));
     model.add(
         Rule::when("paint the heron").then(Step::text("I have painted a wing.").behind(&gate).usage(full)),
     );
     model.add(Rule::when("handoff id=").then(Step::text(HANDOFF).usage(full)));
+    // The last rule that fits counts, and the context repeats the first prompt.
+    model
+        .add(Rule::when("Go on with the work as the handoff").then(Step::text("The right wing is painted.")));
     let env = installed(&model);
     for (key, value) in [
         ("typing.enabled", "true"),

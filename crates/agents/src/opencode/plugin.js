@@ -118,8 +118,9 @@ export const Towline = async ({ client, directory }) => {
     return texts.map(({ text }) => text).join("\n");
   };
   const ended = async (session) => {
-    if (!session.isInTurn) return;
-    session.isInTurn = false;
+    // An interrupted turn ends twice, the second time perhaps behind the next prompt, which nothing works on yet.
+    if (!session.isInTurn || !session.isBusy) return;
+    session.isInTurn = session.isBusy = false;
     if (session.isRefused) return void tell("Interrupt", payload(session.id));
     const words = { last_assistant_message: answer(session), stop_hook_active: !!session.isHeld };
     const fill = session.tokens ? { input_tokens: session.tokens, context_limit: session.window } : {};
@@ -160,7 +161,7 @@ export const Towline = async ({ client, directory }) => {
     "session.error": ({ sessionID, error }) => {
       const session = sessionID && of(sessionID);
       if (!session?.isInTurn) return;
-      session.isInTurn = false;
+      session.isInTurn = session.isBusy = false;
       if (error?.name === "MessageAbortedError") return void tell("Interrupt", payload(sessionID));
       tell("StopFailure", payload(sessionID, { error: String(error?.data?.statusCode ?? error?.name ?? "") }));
     },

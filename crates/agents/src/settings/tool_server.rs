@@ -136,10 +136,6 @@ impl ManagedContent for McpServerEntry {
         self.format == FileFormat::Script
     }
 
-    fn new_mode(&self) -> u32 {
-        if self.format == FileFormat::Script { 0o644 } else { 0o600 }
-    }
-
     fn plan(&self, existing: Option<&[u8]>) -> Result<EditPlan, EditRefusal> {
         if let Some(script) = self.script() {
             return script.plan(existing);

@@ -46,7 +46,7 @@ fn every_recorded_screen_is_seen_for_what_it_is_or_not_at_all() {
 #[test]
 fn an_input_that_waits_with_nothing_in_it_is_empty() {
     check(&["idle-empty", "cleared", "after-new", "finished-turn", "finished-tool"], &InputLine::Empty);
-    check(&["after-allow", "after-dialog-esc", "after-question", "error", "compacted"], &InputLine::Empty);
+    check(&["after-allow", "after-dialog-esc", "error", "compacted"], &InputLine::Empty);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn text_that_begins_like_an_example_is_not_an_empty_input() {
 #[test]
 fn keys_that_would_go_elsewhere_are_not_for_the_input() {
     check(&["permission-dialog", "permission-dialog-edit", "question-dialog"], &InputLine::Covered);
-    check(&["thinking", "streaming", "streaming-half-typed", "tool-running", "queued"], &InputLine::Busy);
+    check(&["streaming", "streaming-half-typed", "tool-running", "queued"], &InputLine::Busy);
     let (screen, _) = &recorded()["finished-turn"];
     assert_eq!(input_line(screen, Some((20, 5))), InputLine::Covered, "a list above has the cursor");
     assert_eq!(input_line("", None), InputLine::Unknown);

@@ -31,7 +31,7 @@ fn a_dialog_waits_for_an_answer() {
 
 #[test]
 fn work_is_seen_by_its_hint() {
-    check(&["thinking", "streaming", "streaming-half-typed", "tool-running", "esc-once"], ScreenProbe::Busy);
+    check(&["streaming", "streaming-half-typed", "tool-running", "esc-once"], ScreenProbe::Busy);
     check(&["queued"], ScreenProbe::Busy);
 }
 
