@@ -23,6 +23,8 @@ pub(super) struct TranscriptEntry<'a> {
     pub timestamp: OptText<'a>,
     /// The source of a user's prompt; absent in text that the client writes in the user's name.
     pub prompt_source: OptText<'a>,
+    /// Where a prompt stands in the conversation that the model sees.
+    pub turn_position: RawValue<'a>,
     pub error: OptText<'a>,
     pub origin: RawValue<'a>,
     pub is_sidechain: RawValue<'a>,

@@ -63,6 +63,13 @@ pub struct TranscriptState {
     /// as the prompt that it replaces.
     #[serde(rename = "trail")]
     turn_starts: TurnStarts,
+    /// The id of the prompt that the client numbered 1. After a rewind to it, the new prompt follows the last entry of the
+    /// conversation that it replaces, and only this number shows the rewind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_prompt: Option<u32>,
+    /// Whether the conversation was compacted: then turns before the first prompt may remain.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_compacted: bool,
 }
 
 impl TranscriptState {
@@ -133,6 +140,7 @@ impl TranscriptState {
         }
         let words = joined(words, "\n");
         if entry.is_compact_summary.is_true() {
+            self.is_compacted = true;
             found.push(head.main_piece(PieceContent::Compacted { summary: words }));
         } else if !words.trim().is_empty() {
             self.user_text(words, entry, head, found);
@@ -184,12 +192,26 @@ impl TranscriptState {
 
     /// Before a prompt: takes back the turns that it replaces.
     fn go_back<'a>(&mut self, entry: &TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Found<'a>) {
-        let Some(followed) = entry.parent_uuid.as_deref() else { return };
-        let followed = checksum(&[followed.as_bytes()]);
-        if let Some(from) = self.turn_starts.rewind_to(followed) {
+        let parent = entry.parent_uuid.as_deref();
+        let followed = checksum(&[parent.unwrap_or_default().as_bytes()]);
+        let from = match parent {
+            _ if self.begins_anew(entry) => self.turn_starts.rewind(u64::MAX),
+            Some(_) => self.turn_starts.rewind_to(followed),
+            None => None,
+        };
+        if let Some(from) = from {
             found.push(head.part("reverted", PieceContent::Reverted { from }));
         }
         self.turn_starts.begin(followed, head.place);
+    }
+
+    /// Whether the client numbers this prompt as the first of its conversation, after another one. A prompt that joins the
+    /// first turn while it runs has the same number, and that turn's id.
+    fn begins_anew(&mut self, entry: &TranscriptEntry<'_>) -> bool {
+        let is_first = entry.turn_position.get("turnIndex").number() == Some(1);
+        let id = entry.prompt_id.as_deref().filter(|_| is_first).map(|id| checksum(&[id.as_bytes()]));
+        let before = if id.is_some() { std::mem::replace(&mut self.first_prompt, id) } else { None };
+        before.is_some_and(|before| Some(before) != id) && !self.is_compacted
     }
 
     fn answer<'a>(&mut self, entry: &mut TranscriptEntry<'a>, head: &EntryHead<'a>, found: &mut Found<'a>) {

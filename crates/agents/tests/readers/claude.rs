@@ -49,6 +49,28 @@ fn a_command_that_is_no_prompt_is_a_note() {
     assert_eq!(read_one(Agent::Claude, &[user("a", "", silent)]), [""; 0]);
 }
 
+/// As 2.1.325 writes them: a new first prompt follows the last entry of the conversation that it replaces.
+#[test]
+fn a_prompt_that_the_client_numbers_as_the_first_again_takes_the_whole_conversation_back() {
+    let numbered = |uuid: &str, parent: &str, text: &str, position: (&str, u32)| {
+        let mut entry = user(uuid, parent, text);
+        (entry["promptId"], entry["turnPosition"]) = (json!(position.0), json!({"turnIndex": position.1}));
+        entry
+    };
+    let mut first = numbered("b", "", "one", ("p1", 1));
+    first["parentUuid"] = Value::Null;
+    let joined = numbered("c", "b", "one more", ("p1", 1));
+    let went = [first, joined, numbered("d", "c", "two", ("p2", 2)), numbered("e", "d", "anew", ("p3", 1))];
+    let [one, more, two, anew] =
+        ["one", "one more", "two", "anew"].map(|text| format!("PROMPT Human: {text}"));
+    assert_eq!(read_one(Agent::Claude, &went), [&one, &more, &two, "REVERTED from 0", &anew]);
+    let mut summary = user("s", "d", "it was said");
+    summary["isCompactSummary"] = json!(true);
+    let [first, joined, second, last] = went;
+    let found = read_one(Agent::Claude, &[first, joined, second, summary, last]);
+    assert!(!found.iter().any(|line| line.starts_with("REVERTED")), "the first since a summary: {found:?}");
+}
+
 #[test]
 fn a_prompt_that_follows_what_an_earlier_one_followed_takes_that_one_back() {
     let went =

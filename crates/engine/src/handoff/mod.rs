@@ -10,3 +10,6 @@ pub mod inherit;
 mod panes;
 pub mod past;
 pub mod typing;
+
+#[cfg(test)]
+mod tests;
