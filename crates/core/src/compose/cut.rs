@@ -11,8 +11,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
 
-/// The maximum distance in characters that a cut moves to fall between two words.
+/// The maximum distance in characters that a cut moves to fall between two words; of a short part, at most a quarter.
 const MAX_SHIFT: usize = 40;
+
+fn max_shift(part: &str) -> usize {
+    MAX_SHIFT.min(part.chars().count() / 4)
+}
 
 /// A text, and whether it was cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,14 +203,16 @@ fn bounds(text: &str, within: Range<usize>) -> impl Iterator<Item = usize> + '_ 
 
 fn end_between_words(head: &str) -> &str {
     match head.rfind(char::is_whitespace) {
-        Some(space) if space > 0 && head[space..].chars().count() <= MAX_SHIFT => head[..space].trim_end(),
+        Some(space) if space > 0 && head[space..].chars().count() <= max_shift(head) => {
+            head[..space].trim_end()
+        }
         Some(_) | None => head,
     }
 }
 
 fn start_between_words(tail: &str) -> &str {
     match tail.find(char::is_whitespace) {
-        Some(space) if tail[..space].chars().count() <= MAX_SHIFT => tail[space..].trim_start(),
+        Some(space) if tail[..space].chars().count() <= max_shift(tail) => tail[space..].trim_start(),
         Some(_) | None => tail,
     }
 }
@@ -252,6 +258,13 @@ mod tests {
             "{}",
             fitted.text
         );
+    }
+
+    #[test]
+    fn a_short_beginning_is_not_lost_to_a_cut_between_words() {
+        let text = format!("Mend: {}", "x".repeat(300));
+        let fitted = fitted(&text, "tow detail a#1", ContextBudget::Characters(90)).unwrap().text;
+        assert!(fitted.starts_with("Mend: xxxxxxxxxxx"), "{fitted}");
     }
 
     #[test]

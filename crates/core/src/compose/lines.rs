@@ -51,16 +51,22 @@ impl Listing<'_> {
         if self.in_all == 0 {
             return ContextSection::default();
         }
-        let frame = room.size_of(&self.title) + room.size_of(&earlier(self.session, program, self.in_all));
-        let Some(left) = room.limit().checked_sub(frame) else {
+        let title = room.size_of(&self.title);
+        let kept_beside = |note: usize| {
+            let left = room.limit().checked_sub(title + note)?;
+            Some(fitting(self.session, &self.newest_first, room.of(left)))
+        };
+        // The note needs room only if a line is missing.
+        let all = kept_beside(0).filter(|kept| kept.lines.len() >= self.in_all);
+        let note = || room.size_of(&earlier(self.session, program, self.in_all));
+        let Some(kept) = all.or_else(|| kept_beside(note())) else {
             return ContextSection::left_out(self.what, self.why);
         };
-        let kept = fitting(self.session, &self.newest_first, room.of(left));
         let missing = self.in_all.saturating_sub(kept.lines.len());
         let more = if missing == 0 { String::new() } else { earlier(self.session, program, missing) };
         let state =
             if missing == 0 && !kept.is_shortened { ContextPartState::Whole } else { ContextPartState::Cut };
-        let size = room.size_of(&self.title) + room.size_of(&more) + kept.size;
+        let size = title + room.size_of(&more) + kept.size;
         let text = [self.title, more].into_iter().chain(kept.lines).collect();
         ContextSection::of(self.what, self.why, text, size, state)
     }
@@ -74,7 +80,9 @@ fn earlier(session: &SessionKey, program: &str, number: usize) -> String {
 /// The room to reserve for the lines of all turns: a third of `room`, or half of it if that keeps every turn.
 pub fn needed_size(past: &PastSession, program: &str, room: ContextBudget) -> usize {
     let lines: Vec<TurnLine<'_>> = of_session(past, past.turns.len()).collect();
-    let frame = room.size_of(TITLE) + room.size_of(&earlier(&past.session, program, lines.len()));
+    let is_complete = lines.len() >= past.turns_in_all as usize;
+    let note = if is_complete { 0 } else { room.size_of(&earlier(&past.session, program, lines.len())) };
+    let frame = room.size_of(TITLE) + note;
     let share = |whole: usize| room.of(room.share(1, whole).limit().saturating_sub(frame));
     let in_third = fitting(&past.session, &lines, share(3));
     let in_half = || fitted_at(&past.session, &lines, NARROWEST, share(2));

@@ -10,22 +10,29 @@ use crate::work::{FailingRun, PlanItem, PlanStatus};
 
 const MAX_ITEM_CHARS: usize = 300;
 
-/// Returns the list and the failing runs within `room`; an empty section if there is neither.
+/// Returns the list and the failing runs within `room`; an empty section if there is neither. What fails gets up to half of
+/// it first: a long list must not hide it.
 pub fn section(past: &PastSession, room: ContextBudget) -> ContextSection {
-    let mut whole = todo(past, room);
-    let failing: Vec<String> = past.work.failing().iter().map(FailingRun::describe).collect();
-    if failing.is_empty() {
-        return whole;
+    let reserved = failing(past, room.share(1, 2)).size;
+    let mut whole = todo(past, room.of(room.limit() - reserved));
+    whole.append(failing(past, room.of(room.limit() - whole.size)));
+    whole
+}
+
+fn failing(past: &PastSession, room: ContextBudget) -> ContextSection {
+    // The run that failed last tells most.
+    let items: Vec<String> = past.work.failing().iter().rev().map(FailingRun::describe).collect();
+    if items.is_empty() {
+        return ContextSection::default();
     }
     let list = ItemList {
         kind: ContextPartKind::Failing,
         title: "Failing when last run in that session",
         why: "tests and builds that failed last",
-        items: &failing,
+        items: &items,
         most_chars: MAX_ITEM_CHARS,
     };
-    whole.append(list.within(room.of(room.limit() - whole.size)));
-    whole
+    list.within(room)
 }
 
 fn todo(past: &PastSession, room: ContextBudget) -> ContextSection {

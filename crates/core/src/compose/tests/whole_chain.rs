@@ -3,269 +3,257 @@
 //!
 //! Transcripts go through capture, as the archive gets them; each prompt carries a tag by which it is found in the text.
 
+mod model;
+
 use super::*;
-use crate::capture::{CaptureLimits, CaptureRules, CaptureState, CapturedRow};
+use crate::capture::{CaptureLimits, CaptureRules, CaptureState, CapturedRow, DetailKind};
 use crate::deed::ToolAction;
+use crate::event::ToolOutcome;
 use crate::id::IdHash;
 use crate::piece::{PieceContent, TranscriptPiece};
 use crate::text::SecretPolicy;
 use crate::time::Timestamp;
+use model::{Placed, any_chain, heard, key, loaded, placed};
 use proptest::array::uniform4;
 use proptest::collection::vec;
+use proptest::option::weighted;
 use proptest::sample::select;
+use std::borrow::Cow;
 
-const CAPS: CaptureLimits =
-    CaptureLimits { body: 256 << 10, input: 1 << 10, output: 1 << 10, thinking: 1 << 10, note: 1 << 10 };
-
-/// As the loader reads them: turns with words, their bytes, and turns in which the first directive is searched.
-const WITH_WORDS: usize = 40;
-const ENOUGH: usize = 24 * 1024;
-const TRIES: usize = 24;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Directive,
-    Command,
-    PartlyPrivate,
-    SmallTalk,
-    Typed,
-    Private,
-    TakenBack,
-    Notification,
-    Marker,
-}
-
-impl Kind {
-    fn is_directive(self) -> bool {
-        matches!(self, Kind::Directive | Kind::Command | Kind::PartlyPrivate)
-    }
-
-    /// Whether it is counted and listed as a turn.
-    fn is_listed(self) -> bool {
-        !matches!(self, Kind::TakenBack | Kind::Notification | Kind::Marker)
-    }
-
-    fn origin(self) -> PromptOrigin {
-        match self {
-            Kind::Command => PromptOrigin::Command,
-            Kind::Notification => PromptOrigin::Notification,
-            Kind::Marker => PromptOrigin::Bookmark,
-            // As older versions captured what was typed.
-            Kind::Typed | Kind::Directive | Kind::PartlyPrivate => PromptOrigin::Human,
-            Kind::SmallTalk | Kind::Private | Kind::TakenBack => PromptOrigin::Human,
-        }
-    }
-
-    fn prompt(self, tag: &str, words: &str) -> String {
-        match self {
-            Kind::Directive => format!("{tag}: {words}"),
-            Kind::Command => format!("/fix {tag}: {words}"),
-            Kind::PartlyPrivate => format!("{tag}: mend <private>SECRET {words}</private> the mast {words}"),
-            Kind::SmallTalk => "ok, thanks!".to_owned(),
-            Kind::Typed => "Go on with the work as the handoff 9f3c1a2b says.".to_owned(),
-            Kind::Private => format!("<private>SECRET {tag} {words}</private>"),
-            Kind::TakenBack => format!("TAKENBACK {tag}: {words}"),
-            Kind::Notification => format!("the task ended {words}"),
-            Kind::Marker => "·".to_owned(),
-        }
-    }
-
-    fn answer(self, words: &str) -> String {
-        let tag = match self {
-            Kind::Private => "SECRET",
-            Kind::TakenBack => "TAKENBACK",
-            Kind::Directive | Kind::Command | Kind::PartlyPrivate | Kind::SmallTalk => "It is done.",
-            Kind::Typed | Kind::Notification | Kind::Marker => "It is done.",
-        };
-        format!("{tag} {words}")
+/// A directive of at most this size is given verbatim, and of a longer one at least so much of its beginning.
+fn sizes(budget: ContextBudget) -> (ContextBudget, ContextBudget) {
+    match budget {
+        ContextBudget::Characters(_) => (budget.of(160), budget.of(40)),
+        ContextBudget::Tokens(_) => (budget.of(36), budget.of(8)),
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Turn {
-    kind: Kind,
-    /// The text of prompt and answer, repeated.
-    word: &'static str,
-    asked: usize,
-    answered: usize,
+/// What competes with the turns for room.
+#[derive(Clone, Debug)]
+struct Beside {
+    handoff: Option<[usize; 4]>,
+    summary: Option<[usize; 4]>,
+    /// The sizes of memories, pinned ones first.
+    memories: [Vec<usize>; 2],
+    /// Whether the transcript lacks the last answer.
+    is_lagging: bool,
 }
 
-fn any_turn() -> impl Strategy<Value = Turn> {
-    use Kind::*;
-    let kind = prop_oneof![
-        10 => Just(Directive),
-        2 => select(vec![Command, PartlyPrivate]),
-        3 => select(vec![SmallTalk, Typed, Private, TakenBack, Notification, Marker]),
-    ];
-    let word =
-        select(vec!["paint the mast. ", "漢字仮名 ", "👩‍🚀⚠️ ", "src/tide.rs:42,\n", "e\u{301}x", "aB3+/="]);
-    let size = prop_oneof![6 => 0_usize..4, 3 => 4_usize..80, 1 => 80_usize..3_000];
-    (kind, word, size.clone(), size).prop_map(|(kind, word, asked, answered)| Turn {
-        kind,
-        word,
-        asked,
-        answered,
+fn any_beside() -> impl Strategy<Value = Beside> {
+    let memories = || vec(prop_oneof![3 => 0_usize..6, 1 => 6_usize..200], 0..8);
+    let parts = (
+        weighted(0.3, uniform4(0_usize..2_000)),
+        weighted(0.1, uniform4(0_usize..2_000)),
+        [memories(), memories()],
+        any::<bool>(),
+    );
+    parts.prop_map(|(handoff, summary, memories, is_lagging)| Beside {
+        handoff,
+        summary,
+        memories,
+        is_lagging,
     })
 }
 
-fn any_chain() -> impl Strategy<Value = Vec<Vec<Turn>>> {
-    let turns = prop_oneof![3 => vec(any_turn(), 1..12), 1 => vec(any_turn(), 40..=60)];
-    vec(turns, 1..=6)
-}
+impl Beside {
+    fn task(&self) -> Option<String> {
+        self.handoff.map(|sizes| format!("TASK: {}", "of slate ".repeat(sizes[0])).trim().to_owned())
+    }
 
-/// A handoff with fields of these sizes.
-fn handoff(sizes: [usize; 4]) -> Handoff {
-    let [task, completed, remaining, key_context] = sizes.map(|times| "of slate ".repeat(times));
-    Handoff { task: format!("TASK: {task}"), completed, remaining, key_context }
-}
+    fn handoff(&self) -> Option<Handoff> {
+        let [_, completed, remaining, key_context] = self.handoff?.map(|times| "of slate ".repeat(times));
+        Some(Handoff { task: self.task()?, completed, remaining, key_context })
+    }
 
-fn tag(session: usize, turn: usize) -> String {
-    format!("D{session}x{turn}")
-}
+    fn summary(&self) -> Option<SummaryDraft> {
+        let [request, completed, next_steps, notes] = self.summary?.map(|times| "of slate ".repeat(times));
+        let request = format!("SUMMARY: {request}");
+        Some(SummaryDraft { request, completed, next_steps, notes, ..SummaryDraft::default() })
+    }
 
-/// The turns of a session as the archive has them: `None` for those that are not listed.
-fn captured(session: usize, turns: &[Turn]) -> Vec<Option<PastTurn>> {
-    let rules = CaptureRules {
-        caps: CAPS,
-        secrets: SecretPolicy::Redacted,
-        is_excluded_tool: &|_| false,
-        is_excluded_path: &|_| false,
-        deed: &|_, _| ToolAction::Other,
-        gone: None,
-    };
-    let (mut state, mut rows) = (CaptureState::default(), vec![]);
-    for (index, turn) in turns.iter().enumerate() {
-        let (asked, answered) = (turn.word.repeat(turn.asked), turn.word.repeat(turn.answered));
-        let prompt = turn.kind.prompt(&tag(session, index), &asked).into();
-        let mut pieces = vec![
-            PieceContent::Prompt { text: prompt, origin: turn.kind.origin() },
-            PieceContent::Answer { text: turn.kind.answer(&answered).into() },
+    fn remembered(&self) -> Vec<MemorySection> {
+        let section = |(kind, title, sizes): (MemorySectionKind, &str, &[usize])| {
+            let item = |(at, times): (usize, &usize)| format!("{title} {at} {}", "of slate ".repeat(*times));
+            let items = sizes.iter().enumerate().map(item).collect();
+            MemorySection { kind, title: title.into(), items, why: "of this project".into() }
+        };
+        let [pinned, others] = &self.memories;
+        let sections = [
+            (MemorySectionKind::Pinned, "Pinned", &pinned[..]),
+            (MemorySectionKind::Memories, "Memories", &others[..]),
         ];
-        if turn.kind == Kind::TakenBack {
-            pieces.push(PieceContent::Reverted { from: 3 * index as u64 });
-        }
-        for (place, what) in (3 * index as u64..).zip(pieces) {
-            let (id, at) = (format!("{session}-{place}").into(), Timestamp(place.cast_signed()));
-            state.take(
-                TranscriptPiece { id, place, at, turn: None, subagent: None, what },
-                &rules,
-                &mut rows,
-            );
-        }
+        sections.into_iter().filter(|(_, _, sizes)| !sizes.is_empty()).map(section).collect()
     }
-    rows.extend(state.current_turn());
-    let marks: Vec<IdHash> =
-        (0..turns.len()).map(|index| IdHash::of(&format!("{session}-{}", 3 * index))).collect();
-    let short = key(session).short().to_owned();
-    stored(&rows, &marks, &short)
 }
 
-/// Applies the rows as the archive does.
-fn stored(rows: &[CapturedRow<'_>], marks: &[IdHash], short: &str) -> Vec<Option<PastTurn>> {
-    let index = |mark: IdHash| marks.iter().position(|own| *own == mark).unwrap();
-    let mut turns: Vec<Option<PastTurn>> = vec![None; marks.len()];
-    let mut reverted = vec![];
-    for row in rows {
-        if let CapturedRow::Turn(start) = row {
-            let at = index(start.mark);
-            let OlderTurn { clock, .. } = older(at);
-            let (id, line) = (format!("{short}#{}", at + 1), String::new());
-            let (words, details, stopped) = (vec![], vec![], None);
-            turns[at] = Some(PastTurn { id, clock, origin: start.origin, line, words, details, stopped });
-        } else if let CapturedRow::Body(body) = row
-            && let Some(turn) = &mut turns[index(body.turn.unwrap())]
-        {
-            turn.words.push(said(body.speaker, body.text.as_str()));
-        } else if let CapturedRow::Settled(state) = row
-            && let Some(turn) = &mut turns[index(state.turn)]
-        {
-            turn.line.clone_from(&state.line);
-        } else if let CapturedRow::Reverted { from, .. } = row {
-            reverted.push(usize::try_from(*from / 3).unwrap());
-        }
+/// What is given of a chain, and what it must hold.
+struct Given {
+    chain: Vec<Vec<Placed>>,
+    beside: Beside,
+    budget: ContextBudget,
+    composed: ComposedContext,
+}
+
+impl Given {
+    fn of(chain: &[Vec<model::Turn>], beside: Beside, budget: ContextBudget) -> Given {
+        let chain: Vec<Vec<Placed>> =
+            chain.iter().enumerate().map(|(session, turns)| placed(session, turns)).collect();
+        let last = chain.len() - 1;
+        let mut sessions: Vec<PastSession> = chain
+            .iter()
+            .enumerate()
+            .map(|(session, turns)| loaded(turns, beside.is_lagging && session == last))
+            .collect();
+        let mut past = sessions.pop().unwrap();
+        (past.handoff, past.summary) = (beside.handoff(), beside.summary());
+        sessions.reverse();
+        let remembered = beside.remembered();
+        let material = ComposeInput { chain: sessions, remembered, ..material(past) };
+        let composed = compose(&material, budget);
+        Given { chain, beside, budget, composed }
     }
-    reverted.into_iter().for_each(|at| turns[at] = None);
-    turns.into_iter().map(|turn| turn.filter(|turn| turn.origin.is_work())).collect()
-}
 
-fn key(session: usize) -> SessionKey {
-    SessionKey::parse(&format!("agent:0c9f6b2e-4d7a-4b1c-9e57-0000{session:08}")).unwrap()
-}
-
-/// The session as the loader reads it from the archive.
-fn loaded(session: usize, turns: &[Turn]) -> PastSession {
-    let mut turns: Vec<PastTurn> = captured(session, turns).into_iter().flatten().collect();
-    let has_directive = |turn: &&PastTurn| directives(turn).next().is_some();
-    let first = turns.iter().take(TRIES).find(has_directive).cloned();
-    let (turns_in_all, mut bytes, mut newest) = (u32::try_from(turns.len()).unwrap(), 0, 0);
-    for turn in turns.iter().rev().take(WITH_WORDS) {
-        let found = turns.iter().rev().take(newest).any(|turn| has_directive(&turn));
-        if bytes < ENOUGH || !found {
-            bytes += turn.words.iter().map(|word| word.text.len()).sum::<usize>();
-            newest += 1;
-        }
+    fn text(&self) -> &str {
+        &self.composed.text
     }
-    let latest = turns.split_off(turns.len() - newest);
-    let older = turns.into_iter().map(as_older).collect();
-    PastSession { session: key(session), turns_in_all, first, turns: latest, older, ..past(0) }
-}
 
-/// The tags of a session's directives.
-fn directive_tags(session: usize, turns: &[Turn]) -> Vec<String> {
-    let directives = turns.iter().enumerate().filter(|(_, turn)| turn.kind.is_directive());
-    directives.map(|(index, _)| format!("{}:", tag(session, index))).collect()
-}
+    fn last(&self) -> &[Placed] {
+        self.chain.last().unwrap()
+    }
 
-/// How many listed turns of the last session neither a line nor a quote shows.
-fn turns_without_line(text: &str, session: usize, turns: &[Turn]) -> usize {
-    let short = key(session).short().to_owned();
-    let is_shown = |number: usize| {
-        let heads = [format!("#{number} "), format!("[#{number} ")];
+    /// The first directive of the work, that of the last session, and the last of all.
+    fn directives(&self) -> Vec<&Placed> {
+        let all: Vec<&Placed> = self.chain.iter().flatten().filter(|turn| turn.is_directive()).collect();
+        let of_last = self.last().iter().find(|turn| turn.is_directive());
+        all.first().copied().into_iter().chain(of_last).chain(all.last().copied()).collect()
+    }
+
+    /// Each of those verbatim, or its beginning and how to get the rest.
+    fn check_directives(&self) -> Result<(), TestCaseError> {
+        for turn in self.directives() {
+            let short = format!("{}#{}", key(turn.session()).short(), turn.number());
+            self.check_quoted(&turn.directive(), &format!("tow session detail {short}"))?;
+        }
+        if let Some(task) = self.beside.task() {
+            let short = key(self.chain.len() - 1);
+            prop_assert!(self.text().contains("\nTask: TASK:"), "{}", self.text());
+            self.check_quoted(&task, &format!("tow session handoff show {}", short.short()))?;
+        }
+        Ok(())
+    }
+
+    fn check_quoted(&self, quote: &str, how: &str) -> Result<(), TestCaseError> {
+        let (short, head) = sizes(self.budget);
+        let is_given = |part: &str| self.text().contains(part.trim());
+        if short.holds(quote) {
+            prop_assert!(is_given(quote), "no {quote:?} in {}", self.text());
+        } else if !is_given(quote) {
+            let ends = quote.char_indices().map(|(at, _)| at).take_while(|at| head.holds(&quote[..*at]));
+            let head = &quote[..ends.last().unwrap()];
+            prop_assert!(is_given(head), "no {head:?} in {}", self.text());
+            let hint = format!("characters cut: {how} …]");
+            prop_assert!(self.text().contains(&hint), "no {hint:?} in {}", self.text());
+        }
+        Ok(())
+    }
+
+    /// A line or a quote of each listed turn, as many as their share of the room holds, and how to get the others.
+    fn check_lines(&self) -> Result<(), TestCaseError> {
+        let short = key(self.chain.len() - 1);
+        let short = short.short();
+        let listed: Vec<&Placed> = self.last().iter().filter(|turn| turn.is_listed()).collect();
+        let missing = listed.iter().filter(|turn| !self.shows(turn)).count();
+        // Turns of which only a quote is given count as earlier ones, too.
+        let note = |more: usize| format!("({} earlier: tow session turns {short})", missing + more);
+        let is_announced = missing == 0 || (0..3).any(|more| self.text().contains(&note(more)));
+        prop_assert!(is_announced, "{missing} in {}", self.text());
+        let floor = self.floor(&listed);
+        let shown = listed.len() - missing;
+        prop_assert!(shown >= floor, "{shown} of {} instead of {floor} in {}", listed.len(), self.text());
+        Ok(())
+    }
+
+    /// How many of these turns have a line in the narrowest form, if all get half of the room that the parts before the
+    /// turns leave, or else a third of it.
+    fn floor(&self, listed: &[&Placed]) -> usize {
+        use ContextPartKind::{Anchor, Failing, Handoff, Header, Opening, Summary, ToDo};
+        let comes_first = |part: &&ContextPart| {
+            matches!(part.what, Header | Handoff | Opening | Anchor | ToDo | Failing | Summary)
+        };
+        let used: usize = self.composed.parts.iter().filter(comes_first).map(|part| part.size).sum();
+        let room = self.budget.limit() - used - self.budget.size_of(fence::LAST_LINE);
+        let short = key(self.chain.len() - 1);
+        let note = format!("({} earlier: tow session turns {})\n", listed.len(), short.short());
+        let title = self.budget.size_of("\nOlder turns, oldest first:\n");
+        let narrowest = listed.iter().rev().map(|turn| {
+            let line: String = turn.line().chars().take(16).collect();
+            self.budget.size_of(&format!("#{} {line}\n", turn.number()))
+        });
+        let held = |share: usize, frame: usize| {
+            let mut left = share.saturating_sub(frame);
+            let fits = |size: &usize| left.checked_sub(*size).inspect(|rest| left = *rest).is_some();
+            narrowest.clone().take_while(fits).count()
+        };
+        let of_half = held(room / 2, title);
+        if of_half == listed.len() { of_half } else { held(room / 3, title + self.budget.size_of(&note)) }
+    }
+
+    /// Whether a line or a quote shows this turn of the last session.
+    fn shows(&self, turn: &Placed) -> bool {
+        let (number, short) = (turn.number(), key(turn.session()).short().to_owned());
         // Of a turn that the anchor quotes whole only the titles remain.
-        let quote = |title: &str| format!("{title} ({short}#{number}, ");
-        let quotes = ["directive", "answer", "before"].map(quote);
+        let quotes = ["directive", "answer", "before"].map(|title| format!("{title} ({short}#{number}, "));
         let is_quoted = |line: &str| {
             !line.starts_with("The first") && quotes.iter().any(|quote| line.contains(quote.as_str()))
         };
-        text.lines().any(|line| is_quoted(line) || heads.iter().any(|head| line.starts_with(head)))
-    };
-    let listed = (1..).zip(turns).filter(|(_, turn)| turn.kind.is_listed());
-    listed.filter(|(number, _)| !is_shown(*number)).count()
+        let words = turn.words_of_line();
+        let is_line =
+            |line: &str| line.strip_prefix(&format!("#{number} ")).is_some_and(|line| line.contains(&words));
+        let is_whole = |line: &str| line.starts_with(&format!("[#{number} "));
+        self.text().lines().any(|line| is_quoted(line) || is_line(line) || is_whole(line))
+    }
+
+    /// What else must be there: the to-do list, what fails, the answer that was heard, the best memory, the summary.
+    fn check_beside(&self) -> Result<(), TestCaseError> {
+        let is_given = |part: &str| self.text().contains(part);
+        // What a rewind drops of the work is not given; after it, the last list and the last failure are.
+        let since = self.last().iter().rposition(|turn| turn.rewinds()).map_or(0, |at| at + 1);
+        let lately = || self.last()[since..].iter().rev().filter(|turn| turn.is_open());
+        if let Some(turn) = lately().find(|turn| turn.turn.plan > 0) {
+            let item = format!("- {} (in progress)\n", turn.item());
+            prop_assert!(is_given(&item), "no {item:?} in {}", self.text());
+        }
+        if let Some(turn) = lately().find(|turn| turn.turn.fails) {
+            let trial = format!("- `{}`: 2 of 5 failed", turn.trial());
+            prop_assert!(is_given(&trial), "no {trial:?} in {}", self.text());
+        }
+        let heard = heard(self.last()).filter(|_| self.beside.is_lagging);
+        prop_assert!(heard.is_none() || is_given("HEARD It is"), "{}", self.text());
+        prop_assert!(self.beside.summary.is_none() || is_given("\nRequest: SUMMARY:"), "{}", self.text());
+        let pinned = self.beside.memories[0].first().is_some_and(|times| *times < 6);
+        prop_assert!(!pinned || is_given("- Pinned 0"), "{}", self.text());
+        Ok(())
+    }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn of_any_chain_the_beginning_the_state_and_a_line_per_turn_are_given(
         chain in any_chain(),
-        handed in proptest::option::weighted(0.3, uniform4(0_usize..2_000)),
+        beside in any_beside(),
         budget in select(vec![CHARACTERS, TOKENS]),
     ) {
-        let mut sessions: Vec<PastSession> =
-            chain.iter().enumerate().map(|(session, turns)| loaded(session, turns)).collect();
-        let last = sessions.len() - 1;
-        let mut past = sessions.pop().unwrap();
-        past.handoff = handed.map(handoff);
-        sessions.reverse();
-        let text = compose(&ComposeInput { chain: sessions, ..material(past) }, budget).text;
-
-        prop_assert!(budget.size_of(&text) <= budget.limit());
+        let given = Given::of(&chain, beside, budget);
+        let text = given.text();
+        prop_assert!(budget.size_of(text) <= budget.limit());
         prop_assert!(!text.contains("SECRET") && !text.contains("TAKENBACK"), "{text}");
-        let tags: Vec<Vec<String>> =
-            chain.iter().enumerate().map(|(session, turns)| directive_tags(session, turns)).collect();
-        let of_work = tags.iter().flatten().next();
-        for tag in of_work.into_iter().chain(tags[last].first()).chain(tags.iter().flatten().last()) {
-            prop_assert!(text.contains(tag), "no {tag} in {text}");
-        }
-        prop_assert!(handed.is_none() || text.contains("Task: TASK:"), "{text}");
-        for session in 0..last {
+        for session in 0..chain.len() - 1 {
             prop_assert!(text.contains(key(session).short()), "{text}");
         }
-        let missing = turns_without_line(&text, last, &chain[last]);
-        // Turns of which only a quote is given count as earlier ones, too.
-        let note = |more: usize| format!("({} earlier: tow session turns {})", missing + more, key(last).short());
-        prop_assert!(missing == 0 || (0..3).any(|more| text.contains(&note(more))), "{missing} in {text}");
-        prop_assert!(missing == 0 || handed.is_some() || budget == TOKENS, "{missing} in {text}");
+        given.check_directives()?;
+        given.check_lines()?;
+        given.check_beside()?;
     }
 }
