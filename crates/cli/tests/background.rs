@@ -1,6 +1,8 @@
 //! Background work: it runs below everything that a user or an agent waits for, within its bound on memory, and ends.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+#![expect(clippy::print_stdout, reason = "says what the figures were")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -16,6 +18,9 @@ const NOON: i64 = 1_793_534_400_000;
 
 /// Private memory that suffices for ten thousand turns, in KiB: far below the bound of 200 MB for any number of them.
 const BOUND_KIB: u32 = 56 * 1024;
+
+/// What one background process may use. All captures of a moment together stay below it.
+const ALL_KIB: u32 = 200 * 1024;
 
 fn entry(session: &str, kind: &str, number: usize, content: Value) -> String {
     let (id, at) = (format!("{kind}-{number}"), format!("2026-11-01T10:{:02}:00.000Z", number % 60));
@@ -124,6 +129,63 @@ fn capturing_and_indexing_a_large_transcript_stay_within_their_bound_on_memory()
     env.wait_no_process();
     let found = env.tow(&["sessions", "--all-projects", "--json"]).ok().json().to_string();
     assert!(found.contains("10000"), "{found}");
+}
+
+/// What the captures that run now hold: the private memory of each in KiB, and whether it holds the archive's lock.
+fn captures(env: &TestEnv) -> Vec<(u32, u64, bool)> {
+    let lock = DataFolder::at(env.data_dir()).archive_lock();
+    let running = env.processes().into_iter().filter(|process| process.command.contains(" capture "));
+    let look = |pid: u32| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let private = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+        let private = private.trim().trim_end_matches(" kB").parse().ok()?;
+        let open = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
+        let mut of_lock = open.filter(|entry| fs::read_link(entry.path()).is_ok_and(|path| path == lock));
+        let is_locked = |entry: fs::DirEntry| {
+            let number = entry.file_name().to_string_lossy().into_owned();
+            fs::read_to_string(format!("/proc/{pid}/fdinfo/{number}"))
+                .is_ok_and(|info| info.contains("lock:"))
+        };
+        Some((pid, private, of_lock.any(is_locked)))
+    };
+    running.filter_map(|process| look(process.pid)).collect()
+}
+
+/// Turns of many sessions that end at the same moment, as the hooks tell of them.
+#[test]
+fn captures_of_many_transcripts_at_once_run_one_at_a_time_and_stay_within_their_bound_on_memory() {
+    const SESSIONS: usize = 6;
+    const TURNS: usize = 250;
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    for number in 0..SESSIONS {
+        let session = format!("s-{number}");
+        let path = transcript(&env, &session, TURNS, 8_000);
+        let payload = json!({"session_id": session, "transcript_path": path, "cwd": "/home/dev/project",
+            "hook_event_name": "Stop", "stop_hook_active": false});
+        let file = env.root().join(format!("{session}.json"));
+        fs::write(file, payload.to_string()).unwrap();
+    }
+    // A bound that a process starts with holds for all that it starts.
+    let hooks = "for hook in s-*.json; do tow hook claude < $hook & done; wait";
+    let script = format!("ulimit -d {BOUND_KIB} && cd {} && {hooks}", env.root().display());
+    Run::of(env.command("sh").args(["-c", &script]), b"").ok();
+    let (mut most, mut holders, mut largest) = (0, BTreeSet::new(), 0);
+    wait::until("every capture to end", wait::PATIENCE, || {
+        let running = captures(&env);
+        let holding: Vec<u32> = running.iter().filter(|(.., holds)| *holds).map(|(pid, ..)| *pid).collect();
+        assert!(holding.len() <= 1, "{holding:?} write at once");
+        holders.extend(holding);
+        most = most.max(running.len());
+        largest = largest.max(running.iter().map(|(_, private, _)| private).sum::<u64>());
+        (captured_turns(&env) == u32::try_from(SESSIONS * TURNS).unwrap()).then_some(())
+    });
+    println!(
+        "{most} captures at once, {} seen to write, {largest} KiB of private memory in all",
+        holders.len()
+    );
+    assert!(most >= 3 && !holders.is_empty(), "they did not meet: {most}, {holders:?}");
+    assert!(largest < u64::from(ALL_KIB), "{largest} KiB");
+    env.wait_no_process();
 }
 
 /// The number of turns in the archive, read without the capture that a query begins with.

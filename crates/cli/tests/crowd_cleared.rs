@@ -59,6 +59,8 @@ impl Member {
         if agent == "claude" {
             member.write_transcript(&sessions[0], &asked, answered);
             write("clear-1.json", "SessionEnd.clear", &sessions[0], json!({}));
+        } else {
+            member.write_rollout(env, &sessions[0], &asked, answered);
         }
         write("clear-2.json", "SessionStart.clear", &sessions[1], json!({}));
         write("prompt.json", "UserPromptSubmit", &sessions[1], json!({"prompt": "what was I doing?"}));
@@ -75,6 +77,36 @@ impl Member {
         let text = json!([{"type": "text", "text": answered}]);
         let answer = line("assistant", "a-1", "2026-11-01T10:00:09.000Z", text);
         fs::write(self.folder.join(format!("{session}.jsonl")), format!("{prompt}\n{answer}\n")).unwrap();
+    }
+
+    /// The lines of a rollout that a conversation of one turn has.
+    fn write_rollout(&self, env: &TestEnv, session: &str, asked: &str, answered: &str) {
+        let said = |id: &str, role: &str, (kind, text): (&str, &str), marks: Value| {
+            let mut payload =
+                json!({"type": "message", "id": id, "role": role, "content": [{"type": kind, "text": text}]});
+            payload["internal_chat_message_metadata_passthrough"] = marks;
+            ("response_item", payload)
+        };
+        let marks = json!({"turn_id": "t-1", "content_item_kinds": ["user.text"],
+            "content_item_metadata": [{"provenance": {"type": "user"}}]});
+        let event = |kind: &str| ("event_msg", json!({"type": kind, "turn_id": "t-1"}));
+        let lines = [
+            (
+                "session_meta",
+                json!({"id": session, "session_id": session, "cwd": env.project(),
+                "cli_version": "0.166.0", "source": "cli", "history_mode": "paginated"}),
+            ),
+            event("task_started"),
+            said("m-1", "user", ("input_text", asked), marks),
+            said("m-2", "assistant", ("output_text", answered), json!({"turn_id": "t-1"})),
+            event("task_complete"),
+        ];
+        let line = |(ordinal, (kind, payload)): (usize, (&str, Value))| {
+            let line = json!({"timestamp": "2026-11-01T10:00:00.000Z", "ordinal": ordinal, "type": kind, "payload": payload});
+            format!("{line}\n")
+        };
+        let text: String = lines.into_iter().enumerate().map(line).collect();
+        fs::write(self.folder.join(format!("{session}.jsonl")), text).unwrap();
     }
 
     fn sit(&self, tmux: &Tmux, script: &Path, gate: &Path) {
@@ -131,7 +163,15 @@ fn cleared_at_once(env: &TestEnv, count: usize) -> (usize, usize) {
         things.iter().any(|thing| *thing != member.thing && text.contains(thing))
     };
     let others = members.iter().zip(&given).filter(|&pair| holds_others(pair)).count();
-    println!("{own} of {count} with the first prompt, {others} got another's, {:?}", begun.elapsed());
+    // Only what was captured has a number; what a hook alone reported has none.
+    let captured = given.iter().filter(|text| text.contains("#1")).count();
+    let load = fs::read_to_string("/proc/loadavg").unwrap();
+    let load = load.split(' ').next().unwrap();
+    println!(
+        "{own} of {count} with the first prompt, {captured} of them from the archive, {others} got another's, {:?}, \
+         load average {load}",
+        begun.elapsed()
+    );
     (own, others)
 }
 
