@@ -112,6 +112,14 @@ fn a_prompt_taken_back_before_the_first_byte_is_interrupted_in_2_1_325() {
     a_prompt_taken_back(Claude::V2_1_325);
 }
 
+#[track_caller]
+fn wait_interrupted(env: &TestEnv) {
+    wait::until_evident("a look that notices it within three seconds", Duration::from_secs(3), || {
+        let seat = env.only_seat();
+        if seat["state"] == "interrupted" { Ok(()) } else { Err(seat.to_string()) }
+    });
+}
+
 fn a_prompt_taken_back(claude: Claude) {
     let env = claude_installed(claude);
     let gate = Gate::shut();
@@ -130,10 +138,7 @@ fn a_prompt_taken_back(claude: Claude) {
 
     pane.keys(&["Escape"]);
     wait_screen(&pane, Agent::Claude, ScreenProbe::Prompt);
-    wait::until_evident("a look that notices it within three seconds", Duration::from_secs(3), || {
-        let seat = env.only_seat();
-        if seat["state"] == "interrupted" { Ok(()) } else { Err(seat.to_string()) }
-    });
+    wait_interrupted(&env);
     env.tow(&["why", &pane.id]).ok().prints("is interrupted");
     let transcripts =
         env.command("grep").args(["-rl", "interrupted by user"]).arg(env.home()).output().unwrap();
@@ -230,8 +235,8 @@ fn a_prompt_to_codex_that_is_taken_back_before_the_first_byte_is_interrupted() {
     env.wait_states(&["working"]);
     check_stays(&env, "working");
     pane.keys(&["Escape"]);
-    env.wait_states(&["interrupted"]);
     wait_screen(&pane, Agent::Codex, ScreenProbe::Prompt);
+    wait_interrupted(&env);
 }
 
 /// A program that counts as the agent by its name, and says what the test has it say.

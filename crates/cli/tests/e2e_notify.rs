@@ -20,11 +20,19 @@ fn the_terminal_tells(claude: Claude) {
     env.tow(&["install", "--agent", "claude"]).ok();
     env.tow(&["config", "set", "notify.terminal", "osc9"]).ok();
     env.tow(&["config", "set", "notify.title", "true"]).ok();
+    let log = env.root().join("transitions");
+    env.script("log-transition", &format!("#!/bin/sh\necho \"$*\" >> {}\n", log.display()));
+    let command = json!(["log-transition", "{from}>{to}", "{state}"]).to_string();
+    env.tow(&["config", "set", "notify.on_transition", &command]).ok();
     let ask = json!({"command": "touch made-by-tool", "description": "make"});
     let model =
         Model::start([Rule::when("ask me").then(Step::tool("Bash", ask)).then(Step::text("it is made"))]);
     let tmux = Tmux::start(&env);
     let pane = claude.interactive(&tmux, &model, &[]);
+    env.tow(&["tmux", "load", "--socket", &tmux.socket().display().to_string()]).ok();
+    // The person is at another window while it works.
+    tmux.open(&["sh"], &[]);
+    let person = Tmux::named(&env, "outer").attach_to(&tmux);
     let raw = env.root().join("raw");
     tmux.run(&["pipe-pane", "-t", &pane.id, &format!("cat > {}", raw.display())]);
     let drawn = |needle: &str| {
@@ -41,4 +49,17 @@ fn the_terminal_tells(claude: Claude) {
     drawn("\u{1b}]9;towline: claude in project/main: completed: ask me\u{7}");
     drawn("\u{1b}]2;+ project\u{7}");
     assert!(env.project().join("made-by-tool").exists());
+
+    let changed = |change: &str| {
+        wait::until_evident(change, wait::PATIENCE, || {
+            let text = fs::read_to_string(&log).unwrap_or_default();
+            if text.lines().any(|line| line == change) { Ok(text) } else { Err(text) }
+        })
+    };
+    let so_far = changed("working>completed completed");
+    assert!(!so_far.contains("seen"), "nobody has looked: {so_far}");
+    person.keys(&["C-b", "p"]);
+    person.wait_screen("it is made");
+    let all = changed("completed>seen seen");
+    assert_eq!(all.matches("seen seen").count(), 1, "{all}");
 }

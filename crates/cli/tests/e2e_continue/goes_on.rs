@@ -143,9 +143,18 @@ fn three_hops_follow_each_other(client: Client) {
 
 #[test]
 fn a_hop_that_the_cooldown_held_back_was_passed_over_in_silence() {
-    let desk = Desk::set_up(CLAUDE);
+    a_hop_that_the_cooldown_held_back(CLAUDE);
+}
+
+#[test]
+fn a_hop_that_the_cooldown_held_back_was_passed_over_in_silence_in_codex() {
+    a_hop_that_the_cooldown_held_back(CODEX);
+}
+
+fn a_hop_that_the_cooldown_held_back(client: Client) {
+    let desk = Desk::set_up(client);
     desk.set("continue.cooldown_s", "3600");
-    desk.model.add(CLAUDE.full(GO_ON, "And on it goes."));
+    desk.model.add(client.full(GO_ON, "And on it goes."));
     desk.pane.say("paint the heron");
     desk.wait_hop("done");
     desk.pane.wait_screen("the one before was a moment ago");

@@ -151,3 +151,23 @@ fn after_fifty_turns_each_has_a_line_and_a_thank_you_hides_none_of_them_in_2_1_3
 fn a_session_that_is_live_in_another_pane_is_nobodys_to_go_on_with_in_2_1_325() {
     scenes::live_elsewhere(NEWER);
 }
+
+#[test]
+fn what_a_rewind_took_back_before_a_clear_is_not_given_in_2_1_197() {
+    scenes::rewound(OLDER);
+}
+
+#[test]
+fn what_a_rewind_took_back_before_a_clear_is_not_given_in_2_1_325() {
+    scenes::rewound(NEWER);
+}
+
+#[test]
+fn a_prompt_that_got_no_context_in_time_says_so_on_the_screen_and_the_next_carries_it_in_2_1_325() {
+    scenes::late(NEWER);
+}
+
+#[test]
+fn from_an_odd_folder_the_models_commands_work_and_the_viewer_is_mentioned_once_in_2_1_325() {
+    scenes::odd_path(NEWER);
+}

@@ -10,7 +10,7 @@ use towline_core::id::SessionKey;
 use towline_store::archive::Conversation;
 use towline_store::{Archive, DataFolder, Store};
 use towline_testkit::{
-    Claude, Codex, Daemon, Kind, Model, Pane, Process, Request, Rule, Step, TestEnv, Tmux, wait,
+    Claude, Codex, Daemon, Kind, Model, Pane, Process, Request, Rule, Run, Step, TestEnv, Tmux, wait,
 };
 
 pub const CODEX: Codex = Codex::V0_166_0;
@@ -104,12 +104,18 @@ impl Client {
         }
     }
 
-    fn seed(self, env: &TestEnv, model: &Model) {
+    /// Whether its transcript tells that the user went back to the first prompt of all.
+    pub fn tells_of_a_new_beginning(self) -> bool {
+        !matches!(self, Client::Claude(claude) if claude.version == Claude::V2_1_197.version)
+    }
+
+    /// Installs the hooks of this program.
+    fn seed(self, env: &TestEnv, model: &Model, program: &Path) {
         match self {
             Client::Claude(claude) => claude.seed(env),
             Client::Codex(daemon) => CODEX.seed(env, model, daemon),
         }
-        env.tow(&["install", "--agent", self.agent()]).ok();
+        Run::of(env.command(program).args(["install", "--agent", self.agent()]), b"").ok();
         if let Client::Codex(_) = self {
             CODEX.trust_hooks(env);
         }
@@ -139,9 +145,24 @@ impl Desk {
     /// Seeds and installs the clients that will sit here.
     #[track_caller]
     pub fn with(clients: &[Client]) -> Desk {
+        Desk::of(TestEnv::new(env!("CARGO_BIN_EXE_tow")), clients, Path::new("tow"))
+    }
+
+    /// The same with the hooks of a copy of the program in a folder of this name.
+    #[track_caller]
+    pub fn with_program(clients: &[Client], folder: &str) -> Desk {
         let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+        let folder = env.root().join(folder);
+        fs::create_dir(&folder).unwrap();
+        let program = folder.join("tow");
+        fs::copy(env!("CARGO_BIN_EXE_tow"), &program).unwrap();
+        Desk::of(env, clients, &program)
+    }
+
+    #[track_caller]
+    fn of(env: TestEnv, clients: &[Client], program: &Path) -> Desk {
         let model = Model::echo();
-        clients.iter().for_each(|client| client.seed(&env, &model));
+        clients.iter().for_each(|client| client.seed(&env, &model, program));
         let tmux = Tmux::start(&env);
         Desk { env, model, tmux }
     }
@@ -321,6 +342,44 @@ impl Seat<'_> {
             let heard = || (self.desk.sessions() > before).then_some(());
             wait::until("the session after the clear", wait::PATIENCE, heard);
         }
+        self.client.wait_idle(&self.pane);
+    }
+
+    /// Takes back the last `turns` turns, the oldest of which began with this prompt.
+    #[track_caller]
+    pub fn rewind(&self, turns: usize, prompt: &str) {
+        match self.client {
+            Client::Claude(_) => {
+                self.pane.say("/rewind");
+                self.pane.wait_screen("(current)");
+                (0..turns).for_each(|_| self.pane.keys(&["Up"]));
+                self.pane.wait_screen_for("the entry of the prompt", |screen| {
+                    let list = screen.lines().skip_while(|line| line.trim() != "Rewind");
+                    list.into_iter().any(|line| line.contains('❯') && line.contains(prompt))
+                });
+                self.pane.keys(&["Enter"]);
+                self.pane.answer("Confirm you want to restore", &["Enter"]);
+            }
+            Client::Codex(_) => {
+                self.pane.keys(&["Escape"]);
+                self.pane.keys(&["Escape"]);
+                self.pane.wait_screen("Browsing transcript");
+                (1..turns).for_each(|_| self.pane.keys(&["Left"]));
+                self.pane.wait_screen_for("the chosen prompt above all", |screen| {
+                    let first = screen.lines().find(|line| line.starts_with('›'));
+                    first.is_some_and(|line| line.contains(prompt))
+                });
+                self.pane.keys(&["Enter"]);
+            }
+        }
+        // The client gives the prompt back.
+        let input = |screen: &str| {
+            let line = screen.lines().rev().find(|line| line.starts_with(['❯', '›']));
+            line.unwrap_or_default().to_owned()
+        };
+        self.pane.wait_screen_for("the prompt in the input", |screen| input(screen).contains(prompt));
+        self.pane.keys(&["C-u"]);
+        self.pane.wait_screen_for("an empty input", |screen| !input(screen).contains(prompt));
         self.client.wait_idle(&self.pane);
     }
 

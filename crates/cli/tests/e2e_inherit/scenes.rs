@@ -4,7 +4,9 @@ use crate::desk::{Client, Desk, Seat, given, given_once, holds_all};
 use crate::kept;
 use crate::world::{World, serve};
 use serde_json::{Value, json};
-use towline_testkit::{Claude, Gate, Request, Rule, Step};
+use towline_store::DataFolder;
+use towline_store::lock::ProjectionLock;
+use towline_testkit::{Claude, Gate, McpClient, Request, Rule, Step, wait};
 
 /// Work, clear, next prompt.
 pub fn cleared(client: Client) {
@@ -108,11 +110,12 @@ pub fn two_seats(client: Client) {
     assert_eq!(desk.ways(), ["clear", "clear"]);
 }
 
-/// A session that works in a pane: who asks elsewhere for the context of a new session, by the verb or as a host without
-/// hooks, gets none of its work until it passes the baton.
+/// A session that works in a pane: who asks elsewhere for the context of a new session, by the verb, as a host without hooks
+/// or as a model, gets what is remembered and none of its work until it passes the baton.
 pub fn live_elsewhere(client: Client) {
     const OURS: &str = "The person goes on with that work here";
     let desk = Desk::with(&[client]);
+    desk.env.tow(&["remember", "--type=decision", "The rudder is of teak"]).ok();
     let seat = desk.sit(client);
     seat.work_on("mast");
     desk.wait_captured("the turns", |archive| {
@@ -127,14 +130,105 @@ pub fn live_elsewhere(client: Client) {
             injected,
             world.get(&format!("/v1/context?project={project}")).is(200).body,
             desk.env.tow(&["context"]).ok().stdout,
+            McpClient::new(&desk.env).call("context", &json!({})),
         ]
     };
+    let short = desk.first_session().short().to_owned();
+    let prompts = ["first measure the mast", "then look at the mast", "now paint the mast"];
+    let answers = ["measured mast: four", "looked at mast: fine"];
     for text in asked() {
-        assert!(!text.contains(OURS), "{text}");
+        assert!(text.contains("The rudder is of teak"), "{text}");
+        let work = [&prompts[..], &answers, &[OURS, "Carried over by", short.as_str()]].concat();
+        let found: Vec<&str> = work.into_iter().filter(|part| text.contains(part)).collect();
+        assert!(found.is_empty(), "{found:?} in {text}");
     }
     seat.own_command("");
     for text in asked() {
-        assert!(text.contains(OURS) && text.contains("now paint the mast"), "{text}");
+        holds_all(&text, &[OURS, "now paint the mast", "looked at mast: fine", "The rudder is of teak"]);
+    }
+}
+
+/// Turns that were taken back before a clear: the whole conversation, by going back to its first prompt, and the last two of
+/// the one that followed.
+pub fn rewound(client: Client) {
+    let desk = Desk::with(&[client]);
+    let seat = desk.sit(client);
+    if client.tells_of_a_new_beginning() {
+        seat.ask("first tar the keel", [], "tarred keel: badly");
+        seat.ask("then tar it again", [], "tarred keel again: badly");
+        seat.rewind(2, "first tar the keel");
+    }
+    seat.work_on("mast");
+    seat.rewind(2, "then look at the mast");
+    seat.ask("now oil the mast", [], "oiled mast: shall I go on?");
+    seat.clear();
+    let text = given_once(&seat.ask("what was I doing?", [], "oiling: yes"));
+    holds_all(
+        &text,
+        &["turns: 2.", "first measure the mast", "now oil the mast\n", "oiled mast: shall I go on?"],
+    );
+    let gone = ["keel", "tarred", "look at the mast", "looked at mast", "output of mast", "paint"];
+    let found: Vec<&str> = gone.into_iter().filter(|part| text.contains(part)).collect();
+    assert!(found.is_empty(), "{found:?} was taken back: {text}");
+    assert_eq!(desk.ways(), ["clear"]);
+}
+
+/// A prompt whose context did not come in time, as somebody held the lock: the user reads it on the screen, and the next
+/// prompt carries it.
+pub fn late(client: Client) {
+    let desk = Desk::with(&[client]);
+    desk.env.keep_usual_limits();
+    let seat = desk.sit(client);
+    seat.ask("now paint the mast", [], "painted mast: shall I go on?");
+    desk.first_session();
+    seat.clear();
+    desk.wait_no_child();
+    let home = DataFolder::at(desk.env.data_dir());
+    let lock = wait::until("the lock", wait::PATIENCE, || ProjectionLock::try_take(&home).unwrap());
+    let first = seat.ask("what was I doing?", [], "asking: yes");
+    assert_eq!(given(&first), Vec::<String>::new());
+    let is_told = |screen: &str| one_line(screen).contains("Your next prompt carries it.");
+    seat.pane.wait_screen_for("what did not come", is_told);
+    drop(lock);
+    let text = given_once(&seat.ask("and what now?", [], "painting: yes"));
+    holds_all(&text, &["now paint the mast\n", "painted mast: shall I go on?\n"]);
+}
+
+/// A screen without the client's line breaks.
+fn one_line(screen: &str) -> String {
+    screen.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Installed from a folder whose name a shell would take apart: the commands that the model is given work, and the user is
+/// told of the viewer once.
+pub fn odd_path(client: Client) {
+    let desk = Desk::with_program(&[client], "it's a \"$folder\", é");
+    Claude::edit_settings(&desk.env, |settings| settings["permissions"]["allow"] = json!(["Bash"]));
+    desk.env.tow(&["remember", "--type=decision", "The rudder is of teak"]).ok();
+    let seat = desk.sit(client);
+    let mentions =
+        || one_line(&seat.pane.screen()).matches("`tow open` shows all of it in a browser").count();
+    seat.ask("first measure the mast", [], "measured mast: four");
+    assert_eq!(mentions(), 1, "{}", seat.pane.screen());
+    seat.ask("now paint the mast", [], "painted mast: shall I go on?");
+    assert_eq!(mentions(), 1, "{}", seat.pane.screen());
+    seat.clear();
+    let text = given_once(&seat.ask("what was I doing?", [], "painting: yes"));
+    assert_eq!(mentions(), 0, "{}", seat.pane.screen());
+    let short = desk.first_session().short().to_owned();
+    let commands: Vec<&str> = text.split('`').filter(|part| part.contains("folder")).collect();
+    assert!(commands.len() >= 3 && commands.iter().all(|command| command.contains(&short)), "{text}");
+    for (number, command) in commands.iter().enumerate() {
+        let command = command.replace("#N", "#1");
+        let prompt = format!("look it up for the {number}. time");
+        let answer = format!("looked up: {number}");
+        seat.ask(&prompt, [client.runs(&command)], &answer);
+        let is_it = |request: &Request| request.prompt.contains(&prompt) && request.step == 1;
+        let request = desk.model.wait_request("the output", is_it);
+        let messages = request.body["messages"].as_array().unwrap().iter();
+        let blocks = messages.flat_map(|message| message["content"].as_array().cloned().unwrap_or_default());
+        let output = blocks.filter(|block| block["type"] == "tool_result").last().unwrap().to_string();
+        assert!(output.contains("measure the mast"), "{command}: {output}");
     }
 }
 
