@@ -472,8 +472,8 @@ fn a_plugin_inside_the_client_is_answered_beside_everything_else() {
     };
     for agent in [Agent::Opencode, Agent::Kilo] {
         let says = |event: &str| agent.render_reply(event, &blocked).unwrap_or_default();
-        assert_eq!(says("UserPromptSubmit"), r#"{"systemMessage":"n","additionalContext":"a\n\nb"}"#);
-        assert_eq!(says("Stop"), r#"{"systemMessage":"n","decision":"block","reason":"r"}"#);
+        assert_eq!(says("UserPromptSubmit"), r#"{"additionalContext":"a\n\nb","systemMessage":"n"}"#);
+        assert_eq!(says("Stop"), r#"{"decision":"block","reason":"r","systemMessage":"n"}"#);
         assert_eq!(says("PreToolUse"), r#"{"permissionDecision":"deny","permissionDecisionReason":"r"}"#);
         assert_eq!(says("Interrupt"), "");
         let anew = Reply { verdict: ReplyVerdict::Restart { prompt: "p".into() }, ..Reply::default() };

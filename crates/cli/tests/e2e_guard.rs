@@ -204,6 +204,8 @@ fn status_line(claude: Claude) {
         if is_told { Ok(row) } else { Err(format!("{row}\n{}", pane.screen())) }
     });
     assert_eq!(metered["compacted_at_percent"], 45);
+    // The hook tells of it before the client has taken the command out of its input.
+    pane.wait_screen_for("the compaction on the screen", |screen| screen.contains("ompacted (ctrl+o"));
     claude.wait_idle(&pane);
     pane.say("/exit");
     pane.wait_end();
