@@ -1,6 +1,5 @@
 //! Background work: it runs below everything that a user or an agent waits for, within its bound on memory, and ends.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
-#![expect(clippy::print_stdout, reason = "says what the figures were")]
 
 use std::collections::BTreeSet;
 use std::fs;

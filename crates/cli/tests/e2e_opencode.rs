@@ -42,11 +42,12 @@ fn task(prompt: &str) -> Value {
     json!({"description": "sub", "prompt": prompt, "subagent_type": "general"})
 }
 
-/// The text without what depends on timing: a question for the state may see a change before its event tells it, and the
-/// last result of a tool may come behind an interruption.
+/// The text without what depends on timing: a question for the state may see a change before its event tells it, memories
+/// are given once an archive exists, and the last result of a tool may come behind an interruption.
 fn settled(text: &str) -> String {
     text.replace(" observed", "")
         .replace(" context_measured", "")
+        .replace(" memory_given", "")
         .replace(" interrupted tool_finished", " tool_finished interrupted")
 }
 

@@ -56,7 +56,7 @@ pub(super) fn composer<'a>(lines: &[&'a str]) -> Option<Composer<'a>> {
 }
 
 /// What follows the bar in this column; a line that also ends with a bar is one of a menu.
-fn behind_bar<'a>(line: &'a str, column: usize) -> Option<&'a str> {
+fn behind_bar(line: &str, column: usize) -> Option<&str> {
     let (before, behind) = line.split_once(BAR)?;
     let is_here = before.chars().count() == column && before.trim().is_empty();
     (is_here && !behind.ends_with(BAR)).then_some(behind)

@@ -181,7 +181,9 @@ fn stopped<'a>(error: RawValue<'a>, head: &EntryHead<'a>) -> Option<TranscriptPi
     };
     let words = match how {
         StopReason::Interrupted => Cow::Borrowed(""),
-        _ => error.get("data").get("message").text().unwrap_or_default(),
+        StopReason::Failed | StopReason::Limited => {
+            error.get("data").get("message").text().unwrap_or_default()
+        }
     };
     Some(head.part("end", PieceContent::Stopped { how, words }))
 }

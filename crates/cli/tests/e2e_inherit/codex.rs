@@ -104,16 +104,6 @@ fn a_session_that_is_live_in_another_pane_is_nobodys_to_go_on_with_in_codex() {
 }
 
 #[test]
-fn what_a_rewind_took_back_before_a_clear_is_not_given_in_codex() {
-    scenes::rewound(ALONE);
-}
-
-#[test]
 fn a_prompt_that_got_no_context_in_time_says_so_on_the_screen_and_the_next_carries_it_in_codex() {
     scenes::late(ALONE);
-}
-
-#[test]
-fn one_session_in_two_panes_goes_on_in_each_with_what_that_pane_showed_in_codex() {
-    scenes::resumed_twice(ALONE);
 }

@@ -217,12 +217,14 @@ impl Desk {
         });
     }
 
-    /// Waits until nothing of ours runs any more.
+    /// Waits until nothing of ours runs any more but servers of tools, which live as long as their clients.
     #[track_caller]
     pub fn wait_no_child(&self) {
         wait::until_evident("our last process to end", wait::PATIENCE, || {
             let is_ours = |process: &&Process| {
-                process.command.split(' ').next().is_some_and(|program| program.ends_with("/tow"))
+                let is_server = process.command.ends_with(" mcp");
+                !is_server
+                    && process.command.split(' ').next().is_some_and(|program| program.ends_with("/tow"))
             };
             match self.env.processes().iter().find(is_ours) {
                 None => Ok(()),

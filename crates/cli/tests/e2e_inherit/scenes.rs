@@ -182,7 +182,6 @@ pub fn late(client: Client) {
     seat.ask("now paint the mast", [], "painted mast: shall I go on?");
     desk.first_session();
     seat.clear();
-    desk.wait_no_child();
     let home = DataFolder::at(desk.env.data_dir());
     let lock = wait::until("the lock", wait::PATIENCE, || ProjectionLock::try_take(&home).unwrap());
     let first = seat.ask("what was I doing?", [], "asking: yes");
@@ -216,8 +215,9 @@ pub fn odd_path(client: Client) {
     let text = given_once(&seat.ask("what was I doing?", [], "painting: yes"));
     assert_eq!(mentions(), 0, "{}", seat.pane.screen());
     let short = desk.first_session().short().to_owned();
-    let commands: Vec<&str> = text.split('`').filter(|part| part.contains("folder")).collect();
-    assert!(commands.len() >= 3 && commands.iter().all(|command| command.contains(&short)), "{text}");
+    let of_session = |part: &&str| part.contains("folder") && part.contains(&short);
+    let commands: Vec<&str> = text.split('`').filter(of_session).collect();
+    assert!(commands.len() >= 2, "{text}");
     for (number, command) in commands.iter().enumerate() {
         let command = command.replace("#N", "#1");
         let prompt = format!("look it up for the {number}. time");
@@ -227,7 +227,8 @@ pub fn odd_path(client: Client) {
         let request = desk.model.wait_request("the output", is_it);
         let messages = request.body["messages"].as_array().unwrap().iter();
         let blocks = messages.flat_map(|message| message["content"].as_array().cloned().unwrap_or_default());
-        let output = blocks.filter(|block| block["type"] == "tool_result").last().unwrap().to_string();
+        let mut outputs = blocks.filter(|block| block["type"] == "tool_result");
+        let output = outputs.next_back().unwrap().to_string();
         assert!(output.contains("measure the mast"), "{command}: {output}");
     }
 }
