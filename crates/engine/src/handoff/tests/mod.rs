@@ -129,7 +129,7 @@ impl Placed {
             Kind::Private => "SECRET ",
             Kind::Notification if self.is_after_private => "SECRET ",
             _ if self.is_taken_back => "TAKENBACK ",
-            _ => "",
+            Kind::Directive | Kind::PartlyPrivate | Kind::SmallTalk | Kind::Notification => "",
         }
     }
 
