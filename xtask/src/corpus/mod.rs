@@ -155,7 +155,7 @@ mod tests {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
         let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
         let written = folders.each_ref().map(|folder| {
-            let shape = Shape { bytes: 3_000_000, most_turns: USUAL_TURNS };
+            let shape = Shape { bytes: 12_000_000, most_turns: USUAL_TURNS };
             write(&crates, folder.path(), shape).unwrap()
         });
         assert!(written[0].sessions > 3 && written[0].files > written[0].sessions, "{written:?}");

@@ -81,6 +81,9 @@ fn tell_events<'a>(events: impl Iterator<Item = &'a EventRow>) -> String {
     let kinds = events
         // The client repeats a dialog as a notice if nobody answers for six seconds: that depends on the machine.
         .filter(|event| event.kind != "attention_asked")
+        // An empty set of memories counts as given too, from the first prompt after a process in the background has
+        // created the archive: which prompt that is depends on the machine.
+        .filter(|event| event.kind != "memory_given")
         .map(|event| {
             event.tool.as_ref().map_or(event.kind.clone(), |tool| format!("{}({tool})", event.kind))
         });
