@@ -6,6 +6,8 @@ use std::io::{BufRead, BufReader};
 use std::panic::catch_unwind;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 use towline_search::{
@@ -282,6 +284,47 @@ fn damaged_and_older_index_call_for_a_rebuild() {
     assert!(SearchIndex::open(test.folder.path()).err().unwrap().needs_rebuild());
     let anew = SearchIndex::rebuild(test.folder.path()).unwrap();
     assert_eq!((anew.documents(), anew.checkpoint().unwrap()), (0, None));
+}
+
+/// "The search index is damaged: meta.json does not exist", while it was emptied file by file.
+#[test]
+fn an_index_that_was_opened_during_a_rebuild_seemed_damaged() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("index");
+    drop(SearchIndex::open(&folder).unwrap());
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let open = || {
+            let mut opened = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                let index = SearchIndex::open_existing(&folder).unwrap();
+                assert_eq!(index.unwrap().checkpoint().unwrap(), None);
+                opened += 1;
+            }
+            opened
+        };
+        let readers = [scope.spawn(open), scope.spawn(open)];
+        let rebuilt = (0..300).try_for_each(|_| SearchIndex::rebuild(&folder).map(drop));
+        is_over.store(true, Ordering::Relaxed);
+        rebuilt.unwrap();
+        readers.into_iter().for_each(|reader| assert!(reader.join().unwrap() > 0));
+    });
+    assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn what_a_killed_rebuild_left_is_removed_once_it_is_old() {
+    let root = tempfile::tempdir().unwrap();
+    let [folder, old, recent] =
+        ["index", "index.new.77.0", "index.new.78.0"].map(|name| root.path().join(name));
+    for left in [&old, &recent] {
+        std::fs::create_dir(left).unwrap();
+        std::fs::write(left.join("meta.json"), "{}").unwrap();
+    }
+    let hours_ago = SystemTime::now() - Duration::from_secs(3 * 3600);
+    std::fs::File::open(&old).unwrap().set_modified(hours_ago).unwrap();
+    drop(SearchIndex::rebuild(&folder).unwrap());
+    assert!(!old.exists() && recent.exists());
 }
 
 /// Searches for pools in a thread of its own. `None` if the index needs a rebuild, or if the library panicked, as

@@ -7,6 +7,7 @@ mod cursors;
 mod files;
 mod fresh;
 mod recall;
+mod replace;
 mod schema;
 mod segment;
 mod tokens;
@@ -14,7 +15,6 @@ mod writer;
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::{Deserialize, Serialize};
 use tantivy::store::Compressor;
@@ -29,6 +29,7 @@ use crate::vectors::QuerySimilarity;
 
 use files::IndexFiles;
 use fresh::Fresh;
+use replace::{aside, exchange, identity, remove_left_over};
 use schema::{FORMAT, Fields, schema};
 use segment::Segment;
 
@@ -79,7 +80,21 @@ impl SearchIndex {
         if folder.join(META).exists() { SearchIndex::open(folder).map(Some) } else { Ok(None) }
     }
 
+    /// Opens again what was replaced while it was opened.
     fn open_files(folder: &Path) -> Result<SearchIndex> {
+        const TRIES: usize = 5;
+        let mut opened = Err(IndexError::damaged("it is replaced again and again"));
+        for _ in 0..TRIES {
+            let before = identity(folder);
+            opened = SearchIndex::open_once(folder);
+            if opened.is_ok() || before.is_none() || identity(folder) == before {
+                break;
+            }
+        }
+        opened
+    }
+
+    fn open_once(folder: &Path) -> Result<SearchIndex> {
         create_folder(folder)?;
         if !folder.join(META).exists() {
             create(folder)?;
@@ -92,13 +107,17 @@ impl SearchIndex {
         Ok(index)
     }
 
-    /// Deletes the folder's content and creates an empty index there.
+    /// Replaces what is in the folder by an empty index. Concurrent openers see the one or the other.
     pub fn rebuild(folder: &Path) -> Result<SearchIndex> {
-        match std::fs::remove_dir_all(folder) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                return Err(IndexError::Folder { path: folder.to_owned(), source });
-            }
-            Ok(()) | Err(_) => {}
+        remove_left_over(folder);
+        if folder.exists() {
+            let aside = aside(folder);
+            create_folder(&aside)?;
+            in_library(|| open_or_create(&aside)).map(drop)?;
+            let replaced = exchange(&aside, folder);
+            let removed = std::fs::remove_dir_all(&aside);
+            let failed = |source| IndexError::Folder { path: folder.to_owned(), source };
+            replaced.and(removed).map_err(failed)?;
         }
         SearchIndex::open(folder)
     }
@@ -162,6 +181,7 @@ impl SearchIndex {
 
     /// Opens the index for writing. There is at most one writer at a time, on the whole machine.
     pub fn writer(&self) -> Result<IndexWriter<'_>> {
+        remove_left_over(&self.folder);
         IndexWriter::open(self)
     }
 
@@ -226,9 +246,7 @@ fn open_or_create(folder: &Path) -> Result<(tantivy::Index, Fields)> {
 
 /// Creates an empty index beside the folder and renames it into place: concurrent openers see all of it or nothing.
 fn create(folder: &Path) -> Result<()> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let aside = folder.with_extension(format!("new.{}.{number}", std::process::id()));
+    let aside = aside(folder);
     create_folder(&aside)?;
     let moved = open_or_create(&aside).map(|_| std::fs::rename(&aside, folder).is_ok());
     // After a successful rename there is nothing to remove.
