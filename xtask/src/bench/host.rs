@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tempfile::TempDir;
 use towline_core::time::Timestamp;
@@ -54,6 +54,22 @@ pub fn wait_for_work(data: &Path) {
     let is_busy = || ["archive.lock", "fold.lock", "work.lock"].into_iter().any(is_taken);
     wait::holds_within(STARTED_WITHIN, is_busy);
     wait::holds_within(DONE_WITHIN, || !is_busy());
+}
+
+/// Waits until no other process wants to run, for at most a tenth of a second: a machine is never quite idle.
+pub fn wait_until_idle() {
+    let end = Instant::now() + Duration::from_millis(100);
+    // This thread counts itself.
+    let is_busy = || running_threads().is_some_and(|running| running > 1);
+    while is_busy() && Instant::now() < end {
+        std::thread::yield_now();
+    }
+}
+
+/// How many threads of the machine run or want to run.
+fn running_threads() -> Option<usize> {
+    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
+    text.split(' ').nth(3)?.split('/').next()?.parse().ok()
 }
 
 /// A program that a benchmark needs, an argument that it answers, and how to install it.

@@ -10,7 +10,8 @@ use towline_testkit::mutate::Dice;
 
 use crate::outcome::{Failure, Result};
 
-use super::measure::cost_of;
+use super::host::wait_until_idle;
+use super::measure::{Cost, cost_of};
 use super::statistics::{Sample, Summary, median};
 
 /// A process that runs in every round.
@@ -105,13 +106,22 @@ pub fn run(rounds: usize, all: &[&dyn Case]) -> Result<Vec<Summary>> {
         let mut turns = turns(round, all);
         shuffle(&mut turns, &mut dice);
         for number in turns {
-            let cost = measured(all[number], round, cost_of)?;
+            let cost = measured(all[number], round, cost_alone)?;
             if round > WARM_UP {
                 samples[number].push(Sample { round, cost });
             }
         }
     }
     Ok(summaries(&samples))
+}
+
+/// The cost of a process on an idle machine, after a process that is the same for all: neither the background work of
+/// another hook nor a cache that it has filled counts.
+fn cost_alone(command: &mut Command, stdin: &[u8]) -> Result<Cost> {
+    wait_until_idle();
+    let (mut before, no_input) = Baseline::True.process(0)?;
+    cost_of(&mut before, &no_input)?;
+    cost_of(command, stdin)
 }
 
 /// Prepares a case, lets `measure` run its process, and ends it, until the process did what the case measures.
@@ -157,7 +167,6 @@ pub fn shuffle<T>(items: &mut [T], dice: &mut Dice) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::measure::Cost;
 
     #[test]
     fn yardstick_runs_in_every_round_and_more_often_beside_many_cases() {
