@@ -2,17 +2,15 @@
 //!
 //! Declares only. A capability that an agent lacks is `None`, and nothing takes its place.
 
-use crate::agent::{Agent, ProcessContext, StatusLineInput, TextLimits};
+use crate::agent::{ProcessContext, StatusLineInput, TextLimits};
 use crate::ask::Asking;
 use crate::json::OptText;
 use crate::reader::TranscriptReader;
 use crate::repair::{Repair, RepairOptions, Unrepairable};
 use crate::rewind::RewindPoint;
-use crate::server::ServerAddress;
 use crate::settings::{EditRefusal, FileFormat, Inspection, Target};
 use crate::skills::Dialect;
 use crate::wire::{HookPayload, ReplySupport};
-use crate::{claude, codex, copilot, gemini, opencode, qwen};
 use std::path::{Path, PathBuf};
 use towline_core::arbiter::{ScreenProbe, TranscriptTail};
 use towline_core::compose::ContextBudget;
@@ -203,16 +201,11 @@ pub(crate) struct Screens {
     pub shows_prompt: Option<fn(&str, &str) -> bool>,
 }
 
-impl Agent {
-    pub(crate) fn adapter(self) -> &'static Adapter {
-        match self {
-            Agent::Claude => &claude::adapter::ADAPTER,
-            Agent::Codex => &codex::adapter::ADAPTER,
-            Agent::Gemini => &gemini::adapter::ADAPTER,
-            Agent::Qwen => &qwen::adapter::ADAPTER,
-            Agent::Copilot => &copilot::adapter::ADAPTER,
-            Agent::Opencode => &opencode::adapter::OPENCODE,
-            Agent::Kilo => &opencode::adapter::KILO,
-        }
-    }
+/// How to reach an agent's server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerAddress {
+    /// The socket of the background server, if one runs.
+    pub socket: PathBuf,
+    /// The agent's arguments for a server on standard input and output.
+    pub arguments: &'static [&'static str],
 }

@@ -21,11 +21,13 @@ mod plan;
 pub mod plugin;
 pub mod qwen;
 mod reader;
+pub mod repair;
 mod rewind;
 pub mod settings;
 mod shim;
 mod skills;
 mod skim;
+mod table;
 mod transcript;
 mod wanted;
 mod wire;
@@ -37,7 +39,8 @@ pub use agent::{
     Agent, HookEvent, PayloadError, ProcessContext, StatusLineInput, StopDetails, TextLimits,
     has_agents_variable, is_other_agent,
 };
-pub use claude::{host, repair};
+pub use claude::host;
+pub use claude::repair::without_markers;
 pub use codex::{history, server};
 pub use files::{database_session, session_in};
 pub use matrix::matrix;

@@ -2,19 +2,11 @@
 //!
 //! Does no IO: the caller sends and waits. Unknown messages of a newer server are ignored.
 
+pub use crate::adapter::ServerAddress;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use towline_core::id::{SessionId, TurnId, Uid};
 use towline_core::time::Timestamp;
-
-/// How to reach an agent's server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServerAddress {
-    /// The socket of the background server, if one runs.
-    pub socket: PathBuf,
-    /// The agent's arguments for a server on standard input and output.
-    pub arguments: &'static [&'static str],
-}
 
 pub(crate) fn address(folder: &Path) -> ServerAddress {
     ServerAddress {

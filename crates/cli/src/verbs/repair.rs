@@ -11,8 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use towline_agents::repair::{
-    Death, DeathCause, InsertedMarker, MarkerReason, Repair, RepairOptions, Unrepairable, without_markers,
+    Death, DeathCause, InsertedMarker, MarkerReason, Repair, RepairOptions, Unrepairable,
 };
+use towline_agents::without_markers;
 use towline_core::escape::escape_for_terminal;
 use towline_core::id::SessionId;
 use towline_engine::erase::repair::{
