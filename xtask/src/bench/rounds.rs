@@ -1,6 +1,6 @@
-//! Rounds: in each, every case and the baselines run once, in a new order.
+//! Rounds: in each, every case and the baselines run once, in a new order, and `/bin/true` before and after each.
 //!
-//! A machine's speed changes during a measurement. It is the same for all within a round, so a case is
+//! Strictly alternating: after itself, `/bin/true` takes a fifth less, and so does a hook after a hook. A machine's speed changes during a measurement. It is the same for all within a round, so a case is
 //! compared only with the yardstick of its own round.
 
 use std::collections::BTreeMap;
@@ -26,8 +26,8 @@ pub trait Case {
         Ok(true)
     }
 
-    /// How often it runs in round `round` beside `cases` cases.
-    fn runs_in(&self, _round: usize, _cases: usize) -> usize {
+    /// How often it runs in this round, besides before and after others.
+    fn runs_in(&self, _round: usize) -> usize {
         1
     }
 
@@ -76,11 +76,10 @@ impl Case for Baseline {
         Ok((command, Vec::new()))
     }
 
-    /// The yardstick runs several times, so that one slow start does not spoil the round; node takes as long as
-    /// a whole round and runs in every tenth.
-    fn runs_in(&self, round: usize, cases: usize) -> usize {
+    /// The yardstick runs beside every other process; node takes as long as a whole round and runs in every tenth.
+    fn runs_in(&self, round: usize) -> usize {
         match self {
-            Baseline::True => 3 + cases / 8,
+            Baseline::True => 0,
             Baseline::Shell => 1,
             Baseline::Node => usize::from(round.is_multiple_of(10)),
         }
@@ -106,23 +105,28 @@ pub fn run(rounds: usize, all: &[&dyn Case]) -> Result<Vec<Summary>> {
         let mut turns = turns(round, all);
         shuffle(&mut turns, &mut dice);
         for number in turns {
-            let cost = measured(all[number], round, cost_alone)?;
+            let cost = measured(all[number], round, cost_after_true)?;
+            let yardstick = cost_of_true()?;
             if round > WARM_UP {
                 samples[number].push(Sample { round, cost });
+                samples[0].push(Sample { round, cost: yardstick });
             }
         }
     }
     Ok(summaries(&samples))
 }
 
-/// The cost of a process on an idle machine, after node, as a hook runs after its agent has worked: neither the background
-/// work of another hook nor a cache that the same program has filled counts. After `/bin/true`, `/bin/true` takes a fifth
-/// less; after a hook, a hook does.
-fn cost_alone(command: &mut Command, stdin: &[u8]) -> Result<Cost> {
-    let (mut agent, no_input) = Baseline::Node.process(0)?;
-    cost_of(&mut agent, &no_input)?;
+/// The cost of a process on an idle machine, right after `/bin/true`: the background work of another hook does not count, and
+/// no case finds the caches as a hook of its own has left them.
+fn cost_after_true(command: &mut Command, stdin: &[u8]) -> Result<Cost> {
     wait_until_idle();
+    cost_of_true()?;
     cost_of(command, stdin)
+}
+
+fn cost_of_true() -> Result<Cost> {
+    let (mut command, no_input) = Baseline::True.process(0)?;
+    cost_of(&mut command, &no_input)
 }
 
 /// Prepares a case, lets `measure` run its process, and ends it, until the process did what the case measures.
@@ -143,8 +147,7 @@ pub fn measured<T>(
 
 /// The processes of a round, as places in `all`.
 fn turns(round: usize, all: &[&dyn Case]) -> Vec<usize> {
-    let cases = all.len() - BASELINES.len();
-    let runs = |number: usize| std::iter::repeat_n(number, all[number].runs_in(round, cases));
+    let runs = |number: usize| std::iter::repeat_n(number, all[number].runs_in(round));
     (0..all.len()).flat_map(runs).collect()
 }
 
@@ -170,12 +173,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn yardstick_runs_in_every_round_and_more_often_beside_many_cases() {
-        assert_eq!(Baseline::True.runs_in(7, 4), 3);
-        assert_eq!(Baseline::True.runs_in(7, 40), 8);
-    }
-
-    #[test]
     fn baseline_gets_nothing_of_our_own_environment() {
         let (command, _) = Baseline::True.process(1).unwrap();
         assert_eq!(command.get_envs().count(), ENVIRONMENT.len());
@@ -186,7 +183,7 @@ mod tests {
 
     #[test]
     fn node_runs_in_every_tenth_round() {
-        assert_eq!((0..30).map(|round| Baseline::Node.runs_in(round, 4)).sum::<usize>(), 3);
+        assert_eq!((0..30).map(|round| Baseline::Node.runs_in(round)).sum::<usize>(), 3);
     }
 
     /// A case that does what it measures at its last try.
@@ -215,11 +212,21 @@ mod tests {
     }
 
     #[test]
-    fn round_holds_every_case_once_and_the_yardstick_several_times() {
+    fn round_holds_every_case_once() {
         let late = Late(std::cell::Cell::new(0));
         let mut all: Vec<&dyn Case> = BASELINES.iter().map(|baseline| baseline as &dyn Case).collect();
         all.extend([&late as &dyn Case, &late]);
-        assert_eq!(turns(1, &all), [0, 0, 0, 1, 3, 4]);
+        assert_eq!(turns(1, &all), [1, 3, 4]);
+    }
+
+    #[test]
+    fn yardstick_is_measured_once_beside_every_process() {
+        let shell: &dyn Case = &Baseline::Shell;
+        let all: Vec<&dyn Case> =
+            BASELINES.iter().map(|baseline| baseline as &dyn Case).chain([shell, shell]).collect();
+        let summaries = run(2, &all).unwrap();
+        assert_eq!(summaries.len(), all.len());
+        assert!(summaries[0].p50 > 0.0 && summaries[0].ratio > 0.0, "{:?}", summaries[0]);
     }
 
     #[test]

@@ -26,8 +26,8 @@ use case::{Case, Group};
 pub use layout::write as write_layout;
 
 const LEGEND: &str = "Every process is started by posix_spawn with the same small environment and is measured \
-    from before the start until it is reaped, on a machine where nothing else runs at that moment, after an unmeasured \
-    `node -e 0` in place of the agent. `× true` is the \
+    from before the start until it is reaped, on a machine where nothing else runs at that moment, and \
+    strictly alternates with `/bin/true`. `× true` is the \
     median, over the rounds, of its time by that of `/bin/true` in the same round, `p95 × true` the same of one \
     round in twenty; those columns compare between machines, the microseconds do not. `cpu` is user and system \
     time, `faults` are page faults, `k instr.` are thousands of instructions in user code, counted by callgrind; `at most` \
