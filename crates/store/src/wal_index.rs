@@ -128,12 +128,15 @@ impl Header {
     }
 }
 
-/// Whether the last frame of the index is in the WAL.
+/// Whether the last frame of the index is in the WAL, with its page.
 fn ends_as(header: &Header, log: &Path) -> io::Result<bool> {
     if header.frames == 0 {
         return Ok(fs::metadata(log).map_or(true, |log| log.len() == 0));
     }
     let log = File::open(log)?;
+    if log.metadata()?.len() < WAL_HEAD + header.frames * (FRAME_HEAD + header.page) {
+        return Ok(false);
+    }
     let mut head = [0; WAL_HEAD as usize];
     log.read_exact_at(&mut head, 0)?;
     let mut frame = [0; FRAME_HEAD as usize];
@@ -232,6 +235,19 @@ mod tests {
         fs::write(files.log(), b"").unwrap();
         assert_eq!(files.rows(), 0);
         assert_eq!(fs::read(files.index()).unwrap()[..4], fs::read(files.index()).unwrap()[48..52]);
+    }
+
+    /// The head of its last frame was there: every reader failed with a disk I/O error until the machine restarted.
+    #[test]
+    fn an_index_was_kept_though_the_wal_was_cut_within_its_last_page() {
+        for cut in [1, 100, 4095, 4096, 4097] {
+            let files = Files::with_three_rows();
+            let length = fs::metadata(files.log()).unwrap().len();
+            File::options().write(true).open(files.log()).unwrap().set_len(length - cut).unwrap();
+            assert_eq!(files.rows(), 2, "{cut} bytes less");
+            files.writing().execute("insert into t values (4)", []).unwrap();
+            assert_eq!(files.rows(), 3);
+        }
     }
 
     #[test]
