@@ -34,6 +34,9 @@ const SESSIONS: u64 = 16;
 /// The fold empties a log above 8 MB; readers may keep it from that for some transactions more.
 const LARGEST_LOG: u64 = 20 << 20;
 
+/// A log that was emptied has its header and one frame.
+const BEGUN_LOG: u64 = 32 + 24 + 4096;
+
 /// An event of this test takes about 400 bytes.
 const LARGEST_EVENT: u64 = 1024;
 
@@ -286,7 +289,7 @@ fn insist_on_bounds(store: &Store, largest_log: u64) {
     assert!(largest_log < LARGEST_LOG, "the write-ahead log grew to {largest_log}");
     assert!(journal < WORKERS * events_each() * LARGEST_EVENT, "the journal grew to {journal}");
     assert!(unsealed_bytes(home) <= LARGEST_ACTIVE);
-    assert_eq!(size(&home.write_ahead_log()), 0, "work left a write-ahead log");
+    assert_eq!(size(&home.write_ahead_log()), BEGUN_LOG, "work left a write-ahead log");
 }
 
 fn size(path: &Path) -> u64 {
