@@ -86,16 +86,15 @@ impl Store {
     }
 
     pub fn backlog_bytes(&self) -> Result<u64> {
-        let segments = self.segments()?;
-        Ok(segments.bytes_after(self.applied_position(&segments)?))
+        let (from, segments) = self.unapplied()?;
+        Ok(segments.bytes_after(from))
     }
 
     /// Applies one chunk in one transaction; returns whether it has caught up.
     fn apply_chunk(&self, now: Timestamp, applied: &mut Projected) -> Result<bool> {
         // Not deferred: SQLite does not wait for a lock that it wants in the middle of a transaction.
         let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
-        let segments = self.segments()?;
-        let from = self.applied_position(&segments)?;
+        let (from, segments) = self.unapplied()?;
         let chunk = journal::read_from(&segments, from, CHUNK).map_err(|source| self.folder_error(source))?;
         let mut batch = ProjectionBatch::new(self);
         for record in &chunk.records {
@@ -107,7 +106,7 @@ impl Store {
         self.add_read_faults(&chunk, now)?;
         let working = batch.save()?;
         if chunk.next != from {
-            self.set_applied_position(chunk.next, &segments)?;
+            self.move_applied_position(from, chunk.next, &segments)?;
         }
         transaction.commit()?;
         for session in &working {

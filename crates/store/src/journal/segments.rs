@@ -40,6 +40,11 @@ impl Segments {
         Ok(Segments { files })
     }
 
+    /// The active file alone, under this number.
+    pub(crate) fn active_as(home: &DataFolder, number: u64) -> Segments {
+        Segments { files: BTreeMap::from([(number, active(home))]) }
+    }
+
     pub fn path(&self, number: u64) -> &Path {
         self.files.get(&number).map_or(Path::new(""), PathBuf::as_path)
     }
