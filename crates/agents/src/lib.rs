@@ -14,6 +14,7 @@ pub mod codex;
 pub mod copilot;
 mod files;
 pub mod gemini;
+mod hook;
 mod json;
 mod matrix;
 pub mod opencode;
@@ -62,7 +63,7 @@ use towline_core::typing::{InputLine, ShownSession};
 impl Agent {
     /// Parses one payload. `None` is an event we do not model: a newer agent must not break an older hook.
     pub fn parse_hook(self, payload: &[u8], keeping: TextLimits) -> Result<Option<HookEvent>, PayloadError> {
-        wire::parse_hook(self, None, payload, keeping)
+        hook::parse_hook(self, None, payload, keeping)
     }
 
     /// The same for a payload of this event: some agents' payloads do not name it.
@@ -72,7 +73,7 @@ impl Agent {
         payload: &[u8],
         keeping: TextLimits,
     ) -> Result<Option<HookEvent>, PayloadError> {
-        wire::parse_hook(self, event, payload, keeping)
+        hook::parse_hook(self, event, payload, keeping)
     }
 
     /// Renders a reply in the agent's format. `None` prints nothing; parts the event does not support are left out.
@@ -174,7 +175,7 @@ impl Agent {
 
     /// Completes the end of a turn from this last part of the transcript, for agents whose hooks do not tell it.
     pub fn complete_turn_end(self, heard: &mut HookEvent, transcript: &[u8], keeping: TextLimits) {
-        wire::complete_turn_end(self.adapter(), heard, transcript, keeping);
+        hook::complete_turn_end(self.adapter(), heard, transcript, keeping);
     }
 
     /// Whether `complete_turn_end` has something to add.
