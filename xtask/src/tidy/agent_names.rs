@@ -11,7 +11,8 @@ const NAMES: [&str; 7] = ["claude", "codex", "copilot", "gemini", "kilo", "openc
 const KINDS: [&str; 4] = [".rs", ".toml", ".sql", ".sh"];
 
 /// Where the names may stand, and why.
-const HOMES: [(&str, &str); 5] = [
+const HOMES: [(&str, &str); 6] = [
+    (".config/nextest.toml", "selects tests that are named after agents"),
     ("crates/agents/", "owns them"),
     ("crates/store/src/foreign/", "reads tables of other products that are named after agents"),
     ("crates/server/src/http/table/hosts.rs", "has fields of another product that are named after an agent"),
