@@ -79,6 +79,14 @@ impl<'a> WorkAnchor<'a> {
         self.given.is_some() && (quotes_it(self.messages.directive) || quotes_it(self.messages.answer))
     }
 
+    /// The answer to this turn that only a hook reported, unless the anchor quotes it.
+    pub fn other_answer<'b>(&self, past: &'b PastSession, turn: usize) -> Option<&'b str> {
+        let reported = reported_by_hook(past, last_answer(past)).filter(|quote| quote.turn == turn)?;
+        let quotes_it =
+            self.messages.answer.is_some_and(|quote| quote.is_in(past, turn) && quote.word.is_none());
+        (self.given.is_none() || !quotes_it).then_some(reported.text)
+    }
+
     /// Whether the anchor includes how this turn ended and its details.
     pub fn includes_end_of(&self, past: &PastSession, turn: usize) -> bool {
         self.given.is_some() && self.messages.latest().is_some_and(|quote| quote.is_in(past, turn))
@@ -107,8 +115,7 @@ impl<'a> LastMessages<'a> {
             .find_map(last_directive)
             .or_else(|| last_quote(past, Speaker::Person, |turn| turn.origin.is_work()));
         let at_work = sessions().find(|past| past.turns.iter().any(is_at_work)).unwrap_or(past);
-        // The end of a background task, which the user did not prompt, may have caused the agent's last answer.
-        let answer = last_quote(at_work, Speaker::Agent, |turn| turn.origin != PromptOrigin::Bookmark);
+        let answer = last_answer(at_work);
         LastMessages { directive, answer: reported_by_hook(at_work, answer).or(answer) }
     }
 
@@ -204,6 +211,11 @@ fn last_quote(
         let word = turn.words.iter().rposition(matches_speaker)?;
         Some(Quote { past, turn: index, word: Some(word), text: &turn.words[word].text })
     })
+}
+
+/// The end of a background task, which the user did not prompt, may have caused it.
+fn last_answer(past: &PastSession) -> Option<Quote<'_>> {
+    last_quote(past, Speaker::Agent, |turn| turn.origin != PromptOrigin::Bookmark)
 }
 
 /// The answer that a hook reported, if the transcript's last turn has none yet and it is not an older turn's answer.

@@ -85,7 +85,8 @@ fn is_covered(past: &PastSession, index: usize, anchor: &WorkAnchor<'_>) -> bool
     let turn = &past.turns[index];
     let is_given =
         |(at, word): (usize, &TurnMessage)| anchor.covers(past, index, at) || word.text.trim().is_empty();
-    !turn.words.is_empty() && turn.words.iter().enumerate().all(is_given)
+    let is_quoted = !turn.words.is_empty() && turn.words.iter().enumerate().all(is_given);
+    is_quoted && anchor.other_answer(past, index).is_none()
 }
 
 fn whole(past: &PastSession, index: usize, anchor: &WorkAnchor<'_>) -> String {
@@ -97,6 +98,9 @@ fn whole(past: &PastSession, index: usize, anchor: &WorkAnchor<'_>) -> String {
         } else if words.text.contains(char::is_alphanumeric) {
             text.extend([speaker(words.speaker), ": ", &plain(&words.text), "\n"]);
         }
+    }
+    if let Some(answer) = anchor.other_answer(past, index) {
+        text.extend([speaker(Speaker::Agent), ": ", &plain(answer), "\n"]);
     }
     if turn.words.is_empty() {
         text.extend([&one_line(&turn.line, MAX_LINE_CHARS), "\n"]);

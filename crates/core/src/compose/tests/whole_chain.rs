@@ -25,9 +25,11 @@ use std::borrow::Cow;
 fn sizes(budget: ContextBudget) -> (ContextBudget, ContextBudget) {
     match budget {
         ContextBudget::Characters(_) => (budget.of(160), budget.of(40)),
-        ContextBudget::Tokens(_) => (budget.of(36), budget.of(8)),
+        ContextBudget::Tokens(_) => (budget.of(36), budget.of(5)),
     }
 }
+
+const OLDER: &str = "\nOlder turns, oldest first:\n";
 
 /// What competes with the turns for room.
 #[derive(Clone, Debug)]
@@ -177,17 +179,21 @@ impl Given {
     /// How many of these turns have a line in the narrowest form, if all get half of the room that the parts before the
     /// turns leave, or else a third of it.
     fn floor(&self, listed: &[&Placed]) -> usize {
-        use ContextPartKind::{Anchor, Failing, Handoff, Header, Opening, Summary, ToDo};
-        let comes_first = |part: &&ContextPart| {
-            matches!(part.what, Header | Handoff | Opening | Anchor | ToDo | Failing | Summary)
-        };
-        let used: usize = self.composed.parts.iter().filter(comes_first).map(|part| part.size).sum();
-        let room = self.budget.limit() - used - self.budget.size_of(fence::LAST_LINE);
+        let text = self.text();
+        let titles = ["\nThe last turns, oldest first:\n", OLDER, fence::LAST_LINE];
+        let turns_at = titles.iter().filter_map(|title| text.find(title)).min().unwrap();
+        // Room was kept for each of the first directives, also if it was then found among the last turns.
+        let is_whole = |turn: &&&Placed| text.contains(&format!("\n[#{} ", turn.number()));
+        let kept = self.directives().iter().take(2).filter(is_whole).count() * self.budget.limit() / 12;
+        // Parts of one line are measured alone, which gives up to a token more for each.
+        let used = self.budget.size_of(&text[..turns_at]) + kept + self.budget.limit() / 50;
+        let room = self.budget.limit().saturating_sub(used + self.budget.size_of(fence::LAST_LINE));
         let short = key(self.chain.len() - 1);
         let note = format!("({} earlier: tow session turns {})\n", listed.len(), short.short());
-        let title = self.budget.size_of("\nOlder turns, oldest first:\n");
+        let title = self.budget.size_of(OLDER);
         let narrowest = listed.iter().rev().map(|turn| {
-            self.budget.size_of(&format!("#{} {}\n", turn.number(), one_line(&turn.line(), 16)))
+            let line = turn.line() + " — done: \"It is done\"";
+            self.budget.size_of(&format!("#{} {}\n", turn.number(), one_line(&line, 16)))
         });
         let held = |share: usize, frame: usize| {
             let mut left = share.saturating_sub(frame);
@@ -227,8 +233,8 @@ impl Given {
         }
         let heard = heard(self.last()).filter(|_| self.beside.is_lagging);
         prop_assert!(heard.is_none() || is_given("HEARD It is"), "{}", self.text());
-        // Beside a large handoff each of its parts has room for two words.
-        prop_assert!(self.beside.summary.is_none() || is_given("\nRequest: SUMMARY"), "{}", self.text());
+        // Beside a large handoff each of its parts has room for a word.
+        prop_assert!(self.beside.summary.is_none() || is_given("\nRequest: S"), "{}", self.text());
         let pinned = self.beside.memories[0].first().is_some_and(|times| *times < 6);
         prop_assert!(!pinned || is_given("- Pinned 0"), "{}", self.text());
         Ok(())

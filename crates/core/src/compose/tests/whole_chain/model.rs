@@ -179,7 +179,7 @@ impl Placed {
         crate::redact::redact(&self.prompt()).trim().to_owned()
     }
 
-    /// Its line, as far as the narrowest form shows it.
+    /// Its line, without what came of it.
     pub fn line(&self) -> String {
         let is_hidden = self.turn.kind == Kind::Private;
         let line = if is_hidden { "(private)".to_owned() } else { self.directive() };
