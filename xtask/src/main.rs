@@ -86,6 +86,9 @@ enum Task {
         /// How many clients, a quarter of them Codex
         #[arg(long, value_name = "N", default_value_t = 20)]
         clients: u32,
+        /// Clients of all agents instead
+        #[arg(long)]
+        mixed: bool,
     },
     /// Kill processes, damage files, set the clock and fill the disk at random over a year of data: what the user wrote
     /// must survive
@@ -140,7 +143,10 @@ fn run(task: &Task, out: &mut impl Write) -> Result<Verdict, Failure> {
         Task::Fuzz(fuzz) => fuzz::run(fuzz, &repository, out),
         Task::Killed { count } => more::run(&more::KILLS, *count, &repository, out),
         Task::Crowd { count } => more::run(&more::CROWD, *count, &repository, out),
-        Task::Cleared { clients } => more::run(&more::CLEARED, *clients, &repository, out),
+        Task::Cleared { clients, mixed } => {
+            let campaign = if *mixed { &more::MIXED } else { &more::CLEARED };
+            more::run(campaign, *clients, &repository, out)
+        }
         Task::Injuries { trials, only } => {
             let iterations = more::Iterations { count: *trials, only: *only };
             more::run(&more::INJURIES, iterations, &repository, out)

@@ -39,6 +39,7 @@ pub const CLEARED: Campaign = Campaign {
     only: None,
     figures: " with the first prompt,",
 };
+pub const MIXED: Campaign = Campaign { test: "a_crowd_of_six_agents", ..CLEARED };
 pub const INJURIES: Campaign = Campaign {
     binary: "broken_world",
     test: "what_the_user_wrote",

@@ -178,13 +178,19 @@ impl Pane {
     pub fn say_after_paste(&self, text: &str) {
         let before = shown(&self.screen(), text);
         self.paste(text);
-        let mut probes = 0;
         self.wait_screen_for(text, |screen| shown(screen, text) > before);
+        Self::wait_paste();
+        self.keys(&["Enter"]);
+    }
+
+    /// Waits for as long as a client takes Enter for a part of a paste.
+    #[track_caller]
+    pub fn wait_paste() {
+        let mut probes = 0;
         wait::until("the end of the paste", wait::PATIENCE, || {
             probes += 1;
             (probes > PROBES_PER_PASTE).then_some(())
         });
-        self.keys(&["Enter"]);
     }
 
     /// Pastes the text (bracketed, as a terminal does) and leaves it in the input box.

@@ -1,8 +1,8 @@
 //! A crowd of real clients that are cleared and prompted at the same moment, with the limits on waiting that a user has.
 
-use crate::desk::{Client, Desk, Seat, given};
+use crate::desk::{Client, Desk, SIX, Seat, given};
 use std::fs;
-use towline_testkit::{Claude, Daemon, Request, Rule, Step};
+use towline_testkit::{Claude, Daemon, Pane, Request, Rule, Step};
 
 const CLAUDE: Client = Client::Claude(Claude::V2_1_325);
 const CODEX: Client = Client::Codex(Daemon::Off);
@@ -14,34 +14,47 @@ fn asked() -> (usize, usize) {
     clients.map_or((8, 1), |clients| (clients, 3))
 }
 
-/// A quarter of them is Codex, or two.
-fn client(number: usize, all: usize) -> Client {
-    if number < (all / 4).max(2) { CODEX } else { CLAUDE }
-}
-
 #[test]
 fn a_crowd_of_clients_that_are_cleared_at_once_each_get_their_own_work_with_the_first_prompt() {
     let (count, rounds) = asked();
-    let desk = Desk::with(&[CLAUDE, CODEX]);
+    let codex = (count / 4).max(2);
+    cleared_at_once(
+        &[CLAUDE, CODEX],
+        rounds,
+        (0..count).map(|number| if number < codex { CODEX } else { CLAUDE }),
+    );
+}
+
+#[test]
+fn a_crowd_of_six_agents_that_are_cleared_at_once_each_get_their_own_work_with_the_first_prompt() {
+    let (count, rounds) = asked();
+    cleared_at_once(&SIX, rounds, SIX.into_iter().cycle().take(count));
+}
+
+fn cleared_at_once(kinds: &[Client], rounds: usize, clients: impl Iterator<Item = Client>) {
+    let desk = Desk::with(kinds);
     desk.env.keep_usual_limits();
-    let crowd = Crowd { seats: (0..count).map(|number| desk.sit(client(number, count))).collect() };
+    let crowd = Crowd { seats: clients.map(|client| desk.sit(client)).collect() };
+    let count = crowd.seats.len();
     for round in 1..=rounds {
         crowd.work(round);
         crowd.clear();
         let prompts: Vec<String> = (0..count).map(|number| prompt(round, number)).collect();
         crowd.say(&prompts);
         let load = fs::read_to_string("/proc/loadavg").unwrap();
-        let given = crowd.given(&prompts);
-        let has = |text: &str, owner: usize| text.contains(&thing(round, owner));
-        let own = (0..count).filter(|&number| has(&given[number], number)).count();
+        let requests = crowd.requests(&prompts);
+        let has = |request: &Request, owner: usize| request.holds(&thing(round, owner));
+        let own = (0..count).filter(|&number| has(&requests[number], number)).count();
         let gets_others =
-            |&number: &usize| (0..count).any(|owner| owner != number && has(&given[number], owner));
+            |&number: &usize| (0..count).any(|owner| owner != number && has(&requests[number], owner));
         let others = (0..count).filter(gets_others).count();
         let load = load.split(' ').next().unwrap();
         println!(
             "round {round}: {own} of {count} with the first prompt, {others} got another's, load average {load}"
         );
-        assert_eq!((own, others), (count, 0), "{given:#?}");
+        let all =
+            || requests.iter().zip(&crowd.seats).map(|(request, seat)| (seat.client.agent(), given(request)));
+        assert_eq!((own, others), (count, 0), "{:#?}", all().collect::<Vec<_>>());
     }
 }
 
@@ -74,7 +87,8 @@ impl Crowd<'_> {
     }
 
     fn clear(&self) {
-        self.say(&vec!["/clear".to_owned(); self.seats.len()]);
+        let commands: Vec<String> = self.seats.iter().map(|seat| seat.client.clear().to_owned()).collect();
+        self.say(&commands);
         for seat in &self.seats {
             seat.pane.wait_screen_for("a cleared screen", |screen| !screen.contains("mast"));
             seat.client.wait_idle(&seat.pane);
@@ -89,22 +103,22 @@ impl Crowd<'_> {
             seat.pane.paste(text);
             seat.pane.wait_screen_for(text, |screen| count(screen, text) > before);
         }
+        Pane::wait_paste();
         let press = |seat: &Seat<'_>| ["send-keys", "-t", &seat.pane.id, "Enter", ";"].map(str::to_owned);
         let keys: Vec<String> = self.seats.iter().flat_map(press).collect();
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         self.desk().tmux.run(&keys[..keys.len() - 1]);
     }
 
-    /// The context that each model was given with its prompt.
-    fn given(&self, prompts: &[String]) -> Vec<String> {
+    /// The first request with each prompt.
+    fn requests(&self, prompts: &[String]) -> Vec<Request> {
         let model = &self.desk().model;
         let first = |prompt: &String| {
-            let is_it = |request: &Request| request.prompt.contains(prompt) && request.step == 0;
-            given(&model.wait_request(prompt, is_it)).concat()
+            model.wait_request(prompt, |request| request.prompt.contains(prompt) && request.step == 0)
         };
-        let given = prompts.iter().map(first).collect();
+        let requests = prompts.iter().map(first).collect();
         self.seats.iter().for_each(|seat| seat.client.wait_idle(&seat.pane));
-        given
+        requests
     }
 
     fn desk(&self) -> &Desk {

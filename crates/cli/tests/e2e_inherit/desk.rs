@@ -10,7 +10,8 @@ use towline_core::id::SessionKey;
 use towline_store::archive::Conversation;
 use towline_store::{Archive, DataFolder, Store};
 use towline_testkit::{
-    Claude, Codex, Daemon, Kind, Model, Pane, Process, Request, Rule, Run, Step, TestEnv, Tmux, wait,
+    Claude, Client as Program, Codex, Daemon, Kind, Model, Pane, Process, Request, Rule, Run, Step, TestEnv,
+    Tmux, wait,
 };
 
 pub const CODEX: Codex = Codex::V0_166_0;
@@ -23,20 +24,37 @@ const CLOSE: &str = "</towline-context>";
 pub enum Client {
     Claude(Claude),
     Codex(Daemon),
+    Other(Program),
 }
+
+/// One client of each of the six agents.
+pub const SIX: [Client; 6] = [
+    Client::Claude(Claude::V2_1_325),
+    Client::Codex(Daemon::Off),
+    Client::Other(Program::OPENCODE),
+    Client::Other(Program::QWEN),
+    Client::Other(Program::GEMINI),
+    Client::Other(Program::COPILOT),
+];
 
 impl Client {
     pub fn agent(self) -> &'static str {
         match self {
             Client::Claude(_) => "claude",
             Client::Codex(_) => "codex",
+            Client::Other(program) => program.name,
         }
+    }
+
+    /// Begins a new session in the same client.
+    pub fn clear(self) -> &'static str {
+        if self.agent() == Program::OPENCODE.name { "/new" } else { "/clear" }
     }
 
     /// Our command as it is typed there. The blank closes a list of suggestions, which would take the Enter.
     fn own_command(self, arguments: &str) -> String {
         match self {
-            Client::Claude(_) => format!("/tow{arguments}"),
+            Client::Claude(_) | Client::Other(_) => format!("/tow{arguments}"),
             Client::Codex(_) => format!("$tow{arguments} "),
         }
     }
@@ -44,7 +62,7 @@ impl Client {
     /// What the model takes for the prompt when that is typed.
     fn own_words(self) -> &'static str {
         match self {
-            Client::Claude(_) => "will go on from this one",
+            Client::Claude(_) | Client::Other(_) => "will go on from this one",
             Client::Codex(_) => "$tow",
         }
     }
@@ -53,6 +71,7 @@ impl Client {
         match self {
             Client::Claude(claude) => claude.wait_idle(pane),
             Client::Codex(_) => CODEX.wait_idle(pane),
+            Client::Other(program) => program.wait_idle(pane),
         }
     }
 
@@ -61,6 +80,7 @@ impl Client {
         match self {
             Client::Claude(_) => Step::tool("Bash", json!({"command": command, "description": "look"})),
             Client::Codex(_) => Step::tool("exec_command", json!({"cmd": command})),
+            Client::Other(program) => not_asked_of(program),
         }
     }
 
@@ -79,6 +99,7 @@ impl Client {
                 let step = |(tool, input)| Step::default().and_tool_of("multi_agent_v1", tool, input);
                 tools.map(step).into_iter().collect()
             }
+            Client::Other(program) => not_asked_of(program),
         }
     }
 
@@ -101,6 +122,7 @@ impl Client {
                 let plan = [step(done, "completed"), step(begun, "in_progress"), step(open, "pending")];
                 vec![Step::tool("update_plan", json!({"plan": plan}))]
             }
+            Client::Other(program) => not_asked_of(program),
         }
     }
 
@@ -114,6 +136,7 @@ impl Client {
         match self {
             Client::Claude(claude) => claude.seed(env),
             Client::Codex(daemon) => CODEX.seed(env, model, daemon),
+            Client::Other(other) => other.seed(env, model),
         }
         Run::of(env.command(program).args(["install", "--agent", self.agent()]), b"").ok();
         if let Client::Codex(_) = self {
@@ -130,8 +153,15 @@ impl Client {
         match self {
             Client::Claude(_) => "/exit",
             Client::Codex(_) => "/quit",
+            Client::Other(program) => not_asked_of(program),
         }
     }
+}
+
+/// A scene that is told of two agents only.
+#[track_caller]
+fn not_asked_of(program: Program) -> ! {
+    panic!("no scene asks this of {}", program.name)
 }
 
 /// The panes of one project, and the model that answers in all of them.
@@ -185,6 +215,7 @@ impl Desk {
         let pane = match client {
             Client::Claude(claude) => claude.interactive(&self.tmux, &self.model, &arguments),
             Client::Codex(_) => CODEX.interactive(&self.tmux, &arguments),
+            Client::Other(program) => program.interactive(&self.tmux, &self.model, &arguments),
         };
         if let Client::Codex(Daemon::On) = client {
             CODEX.wait_daemon(&self.env);
@@ -305,7 +336,11 @@ impl Seat<'_> {
     pub fn ask(&self, prompt: &str, steps: impl IntoIterator<Item = Step>, answer: &str) -> Request {
         let rule = steps.into_iter().fold(Rule::when(prompt), Rule::then).then(Step::text(answer));
         self.desk.model.add(rule);
-        self.pane.say(prompt);
+        match self.client {
+            // One of them takes Enter right behind a paste for a part of it.
+            Client::Other(_) => self.pane.say_after_paste(prompt),
+            Client::Claude(_) | Client::Codex(_) => self.pane.say(prompt),
+        }
         // What no line break splits.
         let start: String = answer.chars().take(40).collect();
         self.pane.wait_screen(&start);
@@ -373,6 +408,7 @@ impl Seat<'_> {
                 });
                 self.pane.keys(&["Enter"]);
             }
+            Client::Other(program) => not_asked_of(program),
         }
         // The client gives the prompt back.
         let input = |screen: &str| {

@@ -1,7 +1,6 @@
 //! What the archive holds of what was done with a client: each turn once, with its words and details.
 
 use crate::desk::{Client, Desk};
-use serde_json::json;
 use std::fs;
 use towline_core::capture::{DetailKind, Speaker};
 use towline_core::event::PromptOrigin;
@@ -135,7 +134,7 @@ pub fn helped(client: Client) {
     let child =
         Rule::when("CHILD-TASK").then(client.runs("echo helper saw it")).then(Step::text("CHILD-RESULT"));
     desk.model.add(child);
-    seat.ask("send for help", delegating(client), "helped: yes");
+    seat.ask("send for help", client.delegates("CHILD-TASK"), "helped: yes");
     let turns = desk.wait_captured("the helper's work", |archive| {
         let found =
             desk.conversations(archive).first().map(|it| Captured::of(archive, it)).unwrap_or_default();
@@ -157,23 +156,4 @@ pub fn helped(client: Client) {
     };
     assert!(of_helper("helper saw it") >= 1, "{turns:#?}");
     assert_eq!(turns[0].count(DetailKind::Output, "helper saw it"), 1, "{turns:#?}");
-}
-
-fn delegating(client: Client) -> Vec<Step> {
-    match client {
-        Client::Claude(_) => vec![Step::tool(
-            "Agent",
-            json!({
-                "description": "look", "prompt": "CHILD-TASK", "subagent_type": "general-purpose",
-                "run_in_background": false,
-            }),
-        )],
-        Client::Codex(_) => {
-            let spawn = json!({"message": "CHILD-TASK", "agent_type": "default"});
-            let wait = json!({"targets": ["@LAST_AGENT@"], "timeout_ms": 15000});
-            [("spawn_agent", spawn), ("wait_agent", wait)]
-                .map(|(name, input)| Step::default().and_tool_of("multi_agent_v1", name, input))
-                .into()
-        }
-    }
 }

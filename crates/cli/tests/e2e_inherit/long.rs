@@ -114,7 +114,7 @@ fn check_same(desk: &Desk, client: Client, session: &SessionKey, text: &str) {
     }
     let whole = format!("<towline-context>\n{text}</towline-context>\n");
     let budget = match client {
-        Client::Claude(_) => ContextBudget::Characters(9_500),
+        Client::Claude(_) | Client::Other(_) => ContextBudget::Characters(9_500),
         Client::Codex(_) => ContextBudget::Tokens(2_400),
     };
     let size = budget.size_of(&whole);

@@ -14,6 +14,7 @@ mod crowd;
 mod desk;
 mod kept;
 mod long;
+mod relay;
 mod scenes;
 #[expect(dead_code, reason = "these tests serve data of their own")]
 #[path = "../serve/world.rs"]
