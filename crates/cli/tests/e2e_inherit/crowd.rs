@@ -31,6 +31,7 @@ fn a_crowd_of_six_agents_that_are_cleared_at_once_each_get_their_own_work_with_t
     cleared_at_once(&SIX, rounds, SIX.into_iter().cycle().take(count));
 }
 
+#[expect(clippy::print_stdout, reason = "says what the figures were")]
 fn cleared_at_once(kinds: &[Client], rounds: usize, clients: impl Iterator<Item = Client>) {
     let desk = Desk::with(kinds);
     desk.env.keep_usual_limits();
