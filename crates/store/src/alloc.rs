@@ -150,9 +150,9 @@ pub(crate) fn fill() {
     let top = (&raw const here).map_addr(|address| address & !(PAGE - 1));
     // SAFETY: the ranges are this process's own, and mapping pages changes no content. A kernel that does not know the
     // advice, and a stack that ends earlier, refuse it, and the pages come by faults.
-    let (reserve, reserved) = RESERVE.range();
+    let (reserve, filled) = RESERVE.filled();
     unsafe {
-        libc::madvise(reserve.cast(), reserved, libc::MADV_POPULATE_WRITE);
+        libc::madvise(reserve.cast(), filled, libc::MADV_POPULATE_WRITE);
         libc::madvise(first.cast(), FIRST_SIZE.load(Ordering::Relaxed), libc::MADV_POPULATE_WRITE);
         libc::madvise(top.wrapping_sub(STACK).cast_mut().cast(), STACK, libc::MADV_POPULATE_WRITE);
     }
