@@ -9,14 +9,14 @@ const CODEX: Client = Client::Codex(Daemon::Off);
 
 /// How many clients: `TOWLINE_CLEARED` asks for more than a suite has time for, and for three rounds.
 #[expect(clippy::disallowed_methods, reason = "a campaign asks for more by a variable")]
-fn asked() -> (usize, usize) {
+fn asked_or(few: usize) -> (usize, usize) {
     let clients = std::env::var("TOWLINE_CLEARED").ok().and_then(|clients| clients.parse().ok());
-    clients.map_or((8, 1), |clients| (clients, 3))
+    clients.map_or((few, 1), |clients| (clients, 3))
 }
 
 #[test]
 fn a_crowd_of_clients_that_are_cleared_at_once_each_get_their_own_work_with_the_first_prompt() {
-    let (count, rounds) = asked();
+    let (count, rounds) = asked_or(8);
     let codex = (count / 4).max(2);
     cleared_at_once(
         &[CLAUDE, CODEX],
@@ -27,7 +27,7 @@ fn a_crowd_of_clients_that_are_cleared_at_once_each_get_their_own_work_with_the_
 
 #[test]
 fn a_crowd_of_six_agents_that_are_cleared_at_once_each_get_their_own_work_with_the_first_prompt() {
-    let (count, rounds) = asked();
+    let (count, rounds) = asked_or(SIX.len());
     cleared_at_once(&SIX, rounds, SIX.into_iter().cycle().take(count));
 }
 
@@ -113,11 +113,7 @@ impl Crowd<'_> {
 
     /// The first request with each prompt.
     fn requests(&self, prompts: &[String]) -> Vec<Request> {
-        let model = &self.desk().model;
-        let first = |prompt: &String| {
-            model.wait_request(prompt, |request| request.prompt.contains(prompt) && request.step == 0)
-        };
-        let requests = prompts.iter().map(first).collect();
+        let requests = prompts.iter().map(|prompt| self.desk().first_request(prompt)).collect();
         self.seats.iter().for_each(|seat| seat.client.wait_idle(&seat.pane));
         requests
     }

@@ -223,6 +223,13 @@ impl Desk {
         Seat { desk: self, client, pane }
     }
 
+    /// The first request with this prompt. A request for a title holds it, too, and may come before.
+    #[track_caller]
+    pub fn first_request(&self, prompt: &str) -> Request {
+        let is_first = |request: &Request| request.step == 0 && request.kind == Kind::Main;
+        self.model.wait_request(prompt, |request| is_first(request) && request.prompt.contains(prompt))
+    }
+
     /// By which rule each session that was asked something got what it got, oldest first.
     #[track_caller]
     pub fn ways(&self) -> Vec<String> {
@@ -345,7 +352,7 @@ impl Seat<'_> {
         let start: String = answer.chars().take(40).collect();
         self.pane.wait_screen(&start);
         self.client.wait_idle(&self.pane);
-        self.desk.model.wait_request(prompt, |request| request.prompt.contains(prompt) && request.step == 0)
+        self.desk.first_request(prompt)
     }
 
     /// Three turns about one thing, one of them with a tool.
