@@ -128,10 +128,11 @@ impl Header {
     }
 }
 
-/// Whether the last frame of the index is in the WAL, with its page.
+/// Whether the last frame of the index is in the WAL, with its page. An index without frames is none: nothing vouches for the
+/// size of the database that it tells, and a new one costs nothing.
 fn ends_as(header: &Header, log: &Path) -> io::Result<bool> {
     if header.frames == 0 {
-        return Ok(fs::metadata(log).map_or(true, |log| log.len() == 0));
+        return Ok(false);
     }
     let log = File::open(log)?;
     if log.metadata()?.len() < WAL_HEAD + header.frames * (FRAME_HEAD + header.page) {
@@ -248,6 +249,19 @@ mod tests {
             files.writing().execute("insert into t values (4)", []).unwrap();
             assert_eq!(files.rows(), 3);
         }
+    }
+
+    /// An index without frames says how many pages the database has: with less than that, SQLite calls it malformed.
+    #[test]
+    fn an_index_was_kept_though_a_larger_database_took_the_place_of_its_own() {
+        let (files, larger) = (Files::with_three_rows(), Files::with_three_rows());
+        larger.writing().execute("insert into t values (zeroblob(100000))", []).unwrap();
+        for files in [&files, &larger] {
+            files.writing().query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())).unwrap();
+        }
+        fs::rename(larger.database(), files.database()).unwrap();
+        files.writing().execute("insert into t values (4)", []).unwrap();
+        assert_eq!(files.rows(), 5);
     }
 
     #[test]
