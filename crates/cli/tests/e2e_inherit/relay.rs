@@ -37,9 +37,11 @@ fn pass_on(order: &[Client]) {
                 assert!(request.holds(&text), "hop {number}: no {text:?} in {:#}", request.body);
             }
         }
+        // The one before may have ended only now, and be listed first.
         let listed = desk.env.tow(&["sessions", "--json"]).ok().json();
-        let session = listed["sessions"][0]["id"].as_str().unwrap();
-        desk.env.person(&["session", "baton", "--session", session]).ok();
+        let mut sessions = listed["sessions"].as_array().unwrap().iter().filter_map(|row| row["id"].as_str());
+        let own = sessions.find(|id| id.starts_with(&format!("{}:", client.agent()))).unwrap();
+        desk.env.person(&["session", "baton", "--session", own]).ok();
         last = Some(seat);
     }
     assert_eq!(desk.ways().iter().filter(|way| *way == "baton").count(), order.len() - 1);
