@@ -38,9 +38,10 @@ fn pass_on(order: &[Client]) {
             }
         }
         // The one before may have ended only now, and be listed first.
-        let listed = desk.env.tow(&["sessions", "--json"]).ok().json();
-        let mut sessions = listed["sessions"].as_array().unwrap().iter().filter_map(|row| row["id"].as_str());
-        let own = sessions.find(|id| id.starts_with(&format!("{}:", client.agent()))).unwrap();
+        // Captured first, and of this agent: the one before may have ended only now, and be listed first.
+        desk.env.tow(&["work", "--quiet"]).ok();
+        let listed = desk.env.tow(&["sessions", "--agent", client.agent(), "--json"]).ok().json();
+        let own = listed["sessions"][0]["id"].as_str().unwrap();
         desk.env.person(&["session", "baton", "--session", own]).ok();
         last = Some(seat);
     }
