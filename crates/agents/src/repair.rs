@@ -1,4 +1,4 @@
-//! What a repair of a transcript is asked for, and what it returns.
+//! The options and the result of repairing a transcript.
 //!
 //! Types only: each agent whose transcripts can be repaired does it in its own module.
 

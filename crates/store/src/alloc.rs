@@ -62,9 +62,7 @@ impl Allocator {
         // SAFETY: this is the only thread, or it holds the lock; dlmalloc does not call back.
         use_heap(unsafe { &mut *self.heap.get() })
     }
-}
 
-impl Allocator {
     /// A small block, or null if the process has threads, or if the block is not small or the reserve is used up.
     fn small(&self, layout: Layout) -> *mut u8 {
         if self.is_shared.load(Ordering::Relaxed) {

@@ -1,7 +1,8 @@
 //! Rounds: in each, every case and the baselines run once, in a new order, and `/bin/true` before and after each.
 //!
-//! Strictly alternating: after itself, `/bin/true` takes a fifth less, and so does a hook after a hook. A machine's speed changes during a measurement. It is the same for all within a round, so a case is
-//! compared only with the yardstick of its own round.
+//! Strictly alternating: after itself, `/bin/true` takes a fifth less, and so does a hook after a hook. A machine's speed
+//! changes during a measurement. It is the same for all within a round, so a case is compared only with the yardstick of
+//! its own round.
 
 use std::collections::BTreeMap;
 use std::process::Command;

@@ -54,16 +54,18 @@ impl Client {
     /// Our command as it is typed there. The blank closes a list of suggestions, which would take the Enter.
     fn own_command(self, arguments: &str) -> String {
         match self {
-            Client::Claude(_) | Client::Other(_) => format!("/tow{arguments}"),
+            Client::Claude(_) => format!("/tow{arguments}"),
             Client::Codex(_) => format!("$tow{arguments} "),
+            Client::Other(program) => not_asked_of(program),
         }
     }
 
     /// What the model takes for the prompt when that is typed.
     fn own_words(self) -> &'static str {
         match self {
-            Client::Claude(_) | Client::Other(_) => "will go on from this one",
+            Client::Claude(_) => "will go on from this one",
             Client::Codex(_) => "$tow",
+            Client::Other(program) => not_asked_of(program),
         }
     }
 
@@ -145,7 +147,11 @@ impl Client {
     }
 
     fn resuming(self, session: &str) -> Vec<String> {
-        let word = if matches!(self, Client::Claude(_)) { "--resume" } else { "resume" };
+        let word = match self {
+            Client::Claude(_) => "--resume",
+            Client::Codex(_) => "resume",
+            Client::Other(program) => not_asked_of(program),
+        };
         vec![word.to_owned(), session.to_owned()]
     }
 
@@ -160,7 +166,7 @@ impl Client {
 
 /// A scene that is told of two agents only.
 #[track_caller]
-fn not_asked_of(program: Program) -> ! {
+pub fn not_asked_of(program: Program) -> ! {
     panic!("no scene asks this of {}", program.name)
 }
 
@@ -378,7 +384,7 @@ impl Seat<'_> {
     #[track_caller]
     pub fn clear(&self) {
         let before = self.desk.sessions();
-        self.pane.say("/clear");
+        self.pane.say(self.client.clear());
         self.pane.wait_screen_for("a cleared screen", |screen| {
             !["mast", "keel", "noted "].iter().any(|word| screen.contains(word))
         });

@@ -1,7 +1,7 @@
 //! Long conversations: what is carried over of them is as much as the client takes, a line for each turn while that is
 //! possible, and never cut by the client.
 
-use crate::desk::{Client, Desk, Seat, given_once, holds_all};
+use crate::desk::{Client, Desk, Seat, given_once, holds_all, not_asked_of};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
@@ -114,8 +114,9 @@ fn check_same(desk: &Desk, client: Client, session: &SessionKey, text: &str) {
     }
     let whole = format!("<towline-context>\n{text}</towline-context>\n");
     let budget = match client {
-        Client::Claude(_) | Client::Other(_) => ContextBudget::Characters(9_500),
+        Client::Claude(_) => ContextBudget::Characters(9_500),
         Client::Codex(_) => ContextBudget::Tokens(2_400),
+        Client::Other(program) => not_asked_of(program),
     };
     let size = budget.size_of(&whole);
     assert!(budget.holds(&whole) && size * 10 > budget.limit() * 9, "{size} of {budget:?}");

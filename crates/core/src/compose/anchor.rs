@@ -81,6 +81,8 @@ impl<'a> WorkAnchor<'a> {
 
     /// The answer to this turn that only a hook reported, unless the anchor quotes it.
     pub fn other_answer<'b>(&self, past: &'b PastSession, turn: usize) -> Option<&'b str> {
+        // Most sessions have none, and need no search for the last answer.
+        past.answer_heard.as_ref()?;
         let reported = reported_by_hook(past, last_answer(past)).filter(|quote| quote.turn == turn)?;
         let quotes_it =
             self.messages.answer.is_some_and(|quote| quote.is_in(past, turn) && quote.word.is_none());
