@@ -3,11 +3,12 @@
 //! All other code receives values. Tests replace clock and randomness with `TOWLINE_NOW` and `TOWLINE_SEED`;
 //! `TOWLINE_PATIENCE` multiplies every limit on waiting, for slow machines.
 
+use super::clock;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use towline_agents::settings::{PLACES, quote};
 use towline_core::id::Uid;
 use towline_core::patience;
@@ -28,7 +29,8 @@ pub struct Env {
     pub now: Timestamp,
     /// The sub-millisecond part of the time that `now` does not show, in 4096ths.
     fraction: u16,
-    begun: Instant,
+    /// By the monotonic clock.
+    begun: Duration,
     drawn: AtomicU16,
     /// How a user's command says that it waits.
     pub(super) waits: OnceLock<fn(&str)>,
@@ -52,7 +54,7 @@ impl Env {
             config_file: settings?.join("config.toml"),
             now,
             fraction,
-            begun: begun(),
+            begun: clock::monotonic(),
             drawn: AtomicU16::new(0),
             waits: OnceLock::new(),
         })
@@ -67,7 +69,7 @@ impl Env {
             config_file,
             now,
             fraction,
-            begun: begun(),
+            begun: clock::monotonic(),
             drawn: AtomicU16::new(0),
             waits: OnceLock::new(),
         }
@@ -75,7 +77,7 @@ impl Env {
 
     /// The same environment at the current time. A clock fixed by a test advances from its fixed value.
     pub fn later(&self) -> Env {
-        let ran_on = self.now.plus_ms(i64::try_from(self.begun.elapsed().as_millis()).unwrap_or(i64::MAX));
+        let ran_on = self.now.plus_ms(i64::try_from(self.begun_ago().as_millis()).unwrap_or(i64::MAX));
         let (read, fraction) = now();
         Env {
             home: self.home.clone(),
@@ -83,7 +85,7 @@ impl Env {
             // The monotonic clock stops while the machine sleeps; the wall clock does not.
             now: ran_on.max(read),
             fraction,
-            begun: begun(),
+            begun: clock::monotonic(),
             drawn: AtomicU16::new(0),
             waits: self.waits.clone(),
         }
@@ -100,7 +102,11 @@ impl Env {
 
     /// Time since this `Env` was created, as limits count it: a slow machine has spent less of them.
     pub fn elapsed(&self) -> Duration {
-        patience::shrink(self.begun.elapsed())
+        patience::shrink(self.begun_ago())
+    }
+
+    fn begun_ago(&self) -> Duration {
+        clock::monotonic().saturating_sub(self.begun)
     }
 
     pub fn elapsed_ms(&self) -> u64 {
@@ -181,19 +187,13 @@ fn xdg(name: &str, user_home: Option<&Path>, below: &str) -> Option<PathBuf> {
 }
 
 /// The time, and its sub-millisecond part in 4096ths. The part stays below 4000, so `uid` can count upwards.
-#[expect(clippy::disallowed_methods, reason = "the env")]
 fn now() -> (Timestamp, u16) {
     if let Some(fixed) = variable("TOWLINE_NOW").and_then(|ms| ms.parse().ok()) {
         return (Timestamp(fixed), 0);
     }
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = clock::wall();
     let fraction = u64::from(since.subsec_nanos() % 1_000_000) * 4000 / 1_000_000;
     (Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)), u16::try_from(fraction).unwrap_or(0))
-}
-
-#[expect(clippy::disallowed_methods, reason = "the env")]
-fn begun() -> Instant {
-    Instant::now()
 }
 
 pub fn find_in_path(name: &str) -> Option<PathBuf> {

@@ -5,6 +5,7 @@
 pub mod archive;
 pub mod budget;
 pub mod calendar;
+mod clock;
 pub mod config;
 pub mod env;
 pub mod failure;
