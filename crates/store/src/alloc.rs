@@ -139,21 +139,34 @@ static FIRST_SIZE: AtomicUsize = AtomicUsize::new(0);
 /// Maps the pages that opening a database is about to use: small blocks, the first region, and the stack below the caller.
 #[cfg(target_os = "linux")]
 pub(crate) fn fill() {
-    const STACK: usize = 10 * PAGE;
     let first = FIRST.swap(ptr::null_mut(), Ordering::Relaxed);
     if first.is_null() || RUNS_LONG.load(Ordering::Relaxed) {
         return;
     }
-    let here = 0u8;
-    let top = (&raw const here).map_addr(|address| address & !(PAGE - 1));
     // SAFETY: the ranges are this process's own, and mapping pages changes no content. A kernel that does not know the
-    // advice, and a stack that ends earlier, refuse it, and the pages come by faults.
+    // advice refuses it, and the pages come by faults.
     let (reserve, filled) = RESERVE.filled();
     unsafe {
         libc::madvise(reserve.cast(), filled, libc::MADV_POPULATE_WRITE);
         libc::madvise(first.cast(), FIRST_SIZE.load(Ordering::Relaxed), libc::MADV_POPULATE_WRITE);
-        libc::madvise(top.wrapping_sub(STACK).cast_mut().cast(), STACK, libc::MADV_POPULATE_WRITE);
     }
+    fill_stack(10);
+}
+
+/// Maps this many pages of the stack below the caller: five faults of a tool result cost 4 µs more. Beyond the end of the stack,
+/// and with a kernel that does not know the advice, nothing happens.
+pub fn fill_stack(pages: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        let here = 0u8;
+        let top = (&raw const here).map_addr(|address| address & !(PAGE - 1));
+        let bytes = pages * PAGE;
+        // SAFETY: mapping pages changes no content, and an address outside the stack is not one that anything else uses:
+        // below a stack lies a gap.
+        unsafe { libc::madvise(top.wrapping_sub(bytes).cast_mut().cast(), bytes, libc::MADV_POPULATE_WRITE) };
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = pages;
 }
 
 const PAGE: usize = 4096;

@@ -31,7 +31,7 @@ mod wal_index;
 pub mod warned;
 mod written;
 
-pub use alloc::Allocator;
+pub use alloc::{Allocator, fill_stack};
 pub use archive::Archive;
 pub use database::{Result, SCHEMA, Store, StoreError};
 pub use home::DataFolder;
