@@ -40,7 +40,11 @@ impl ManySessions {
             let name = format!(".claude/projects/-p{}/{}.jsonl", number % 60, session_id(number));
             files::write(&many.home.user().join(name), &text)?;
         }
-        many.home.import()?;
+        // Distilling a million turns takes half an hour and yields nothing: the memories are seeded.
+        many.home.without_work()?;
+        for words in [["import"], ["work"]] {
+            many.home.run(&words)?;
+        }
         // The archive holds everything imported: the transcripts can be removed.
         files::remove_folder(&many.home.user().join(".claude"))?;
         seed::memories(&many.home.data(), MEMORIES)?;
