@@ -40,8 +40,8 @@ use setup::{Options, Setup};
 pub enum Bench {
     /// Measure one hook process, from its start to its end
     Hooks(Options),
-    /// Write the order in which the linker places the functions that hooks run; needs a binary with symbols
-    Layout(Options),
+    /// Build a release, and write the order in which the linker places what hooks use
+    Layout,
     /// Measure the status display: bar refreshes, ends of transcripts, from hook to status line, spawns
     Track(Options),
     /// Measure importing conversations and retrieving them: import, the end of a turn, contexts, details
@@ -70,9 +70,9 @@ pub fn run<W: Write>(bench: &Bench, repository: &Repository, out: &mut W) -> Res
             (options, "track", "benchmarks-track.md", track::report)
         }
         Bench::Inherit(options) => (options, "inherit", "benchmarks-inherit.md", inherit::report),
-        Bench::Layout(options) => {
+        Bench::Layout => {
             require(&[VALGRIND])?;
-            hooks::write_layout(&options.setup(repository, out)?, out)?;
+            hooks::write_layout(repository, out)?;
             return Ok(Verdict::Holds);
         }
         Bench::Search(options) => return search::run(options, repository, out),

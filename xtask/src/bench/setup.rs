@@ -82,6 +82,21 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// For a quick look at this binary.
+    pub fn of(tow: &Path, repository: &Repository) -> Result<Setup> {
+        let agents = repository.root().join("crates/agents");
+        let (tow, copy) = installed(tow)?;
+        Ok(Setup {
+            tow,
+            _copy: copy,
+            is_quick: true,
+            rounds: QUICK_ROUNDS,
+            recordings: Recordings::load(&agents.join("fixtures")),
+            tails: agents.join("tails"),
+            crates: repository.root().join("crates"),
+        })
+    }
+
     /// The amount of data for a quick look, or for a result.
     pub fn by_extent<T>(&self, quick: T, full: T) -> T {
         if self.is_quick { quick } else { full }
@@ -89,21 +104,12 @@ impl Setup {
 }
 
 const QUICK_ROUNDS: usize = 30;
-const TARGET: &str = "x86_64-unknown-linux-musl";
+pub const TARGET: &str = "x86_64-unknown-linux-musl";
 
 impl Options {
     pub fn setup(&self, repository: &Repository, out: &mut impl Write) -> Result<Setup> {
-        let agents = repository.root().join("crates/agents");
-        let (tow, copy) = installed(&binary(self.tow.as_deref(), repository, out)?)?;
-        Ok(Setup {
-            tow,
-            _copy: copy,
-            is_quick: self.quick,
-            rounds: self.rounds(),
-            recordings: Recordings::load(&agents.join("fixtures")),
-            tails: agents.join("tails"),
-            crates: repository.root().join("crates"),
-        })
+        let setup = Setup::of(&binary(self.tow.as_deref(), repository, out)?, repository)?;
+        Ok(Setup { is_quick: self.quick, rounds: self.rounds(), ..setup })
     }
 
     fn rounds(&self) -> usize {
