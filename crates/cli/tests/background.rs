@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -298,4 +299,61 @@ fn a_worker_whose_hour_is_used_up_pauses_until_the_next_and_a_user_need_not_wait
     used(NOON / 3_600_000 + 1).unwrap();
     env.tow(&["data", "work"]).ok();
     assert_eq!(pending(&env, "distil"), 0, "a user asked for it");
+}
+
+/// Tells Claude Code's hook of an event in the project.
+fn tell(env: &TestEnv, session: &str, event: &str, fields: Value) -> Value {
+    let mut payload = json!({"session_id": session, "cwd": env.project(), "hook_event_name": event});
+    payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    payload
+}
+
+/// Whether the process writes to its standard output at this moment, and waits for the reader.
+fn waits_for_its_reader(pid: u32) -> bool {
+    let call = fs::read_to_string(format!("/proc/{pid}/syscall")).unwrap_or_default();
+    call.split(' ').nth(1) == Some("0x1")
+}
+
+#[test]
+fn the_work_that_a_first_prompt_started_took_the_lock_that_the_prompt_needed() {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    let hook = |session, event, fields| {
+        env.hook("claude", tell(&env, session, event, fields).to_string()).ok();
+    };
+    let log = || fs::metadata(env.data_dir().join("towline.db-wal")).map_or(0, |file| file.len());
+    let is_large = || log() > 256 * 1024;
+    hook("s-1", "SessionStart", json!({"source": "startup"}));
+    hook("s-1", "UserPromptSubmit", json!({"prompt": "paint the mast"}));
+    hook("s-1", "Stop", json!({"last_assistant_message": "It is painted."}));
+    hook("s-1", "SessionEnd", json!({"reason": "clear"}));
+    hook("s-2", "SessionStart", json!({"source": "clear"}));
+    env.wait_no_process();
+    let home = DataFolder::at(env.data_dir());
+    let working = WorkLock::try_take(&home).unwrap().unwrap();
+    for round in 0.. {
+        if is_large() {
+            break;
+        }
+        assert!(round < 100, "the log of the database does not grow: {}", log());
+        hook("s-3", "UserPromptSubmit", json!({"prompt": format!("do part {round}")}));
+        env.wait_no_process();
+    }
+    drop(working);
+
+    let (mut reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(&[b' '; 64 * 1024]).unwrap();
+    let prompt = tell(&env, "s-2", "UserPromptSubmit", json!({"prompt": "what was I doing?"}));
+    let mut child =
+        env.command("tow").args(["hook", "claude"]).stdin(Stdio::piped()).stdout(writer).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(prompt.to_string().as_bytes()).unwrap();
+    wait::until("the reply", wait::PATIENCE, || waits_for_its_reader(child.id()).then_some(()));
+    let running: Vec<u32> = env.processes().iter().map(|process| process.pid).collect();
+    assert_eq!((running, is_large()), (vec![child.id()], true), "the work began before the reply");
+
+    let mut said = String::new();
+    reader.read_to_string(&mut said).unwrap();
+    assert!(said.contains("paint the mast"), "{said}");
+    assert!(child.wait().unwrap().success());
+    wait::until("the work", wait::PATIENCE, || (!is_large()).then_some(()));
+    env.wait_no_process();
 }

@@ -7,9 +7,10 @@ use std::path::Path;
 use towline_store::DataFolder;
 
 /// Whether bookmarks or marker requests were appended to the journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub enum Bookmarked {
+    #[default]
     Nothing,
     /// The new records still have to be applied.
     Something,

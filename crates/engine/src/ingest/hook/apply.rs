@@ -13,7 +13,7 @@ use crate::handoff::{continuing, guard, inherit};
 use crate::ingest::effects;
 use crate::memory::enrich;
 use crate::notify;
-use crate::runtime::{chain, spawn};
+use crate::runtime::chain;
 use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
@@ -40,12 +40,29 @@ const ROUNDS: usize = 3;
 /// the walk over its processes costs a tenth of a prompt.
 const LOOKS_FOR_SEAT: u32 = 3;
 
+/// What applying leaves to the hook.
+#[derive(Default)]
+pub(super) struct Applied {
+    pub reply: Reply,
+    pub bookmarked: Bookmarked,
+    pub upkeep: Upkeep,
+}
+
+/// Whether `tow data work` is due. It is started after the agent has its reply: it takes the lock at once, and a first prompt
+/// that applied a second time waited 10 ms for it.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Upkeep {
+    #[default]
+    NotDue,
+    Due,
+}
+
 /// Applies the journal and returns the reply to the agent. Not inlined: most hooks only append, and its locals would
 /// cost each of them pages of stack.
 #[inline(never)]
-pub(super) fn apply(call: &HookCall, applied: &AppliedEvent<'_>, urgency: Urgency) -> (Reply, Bookmarked) {
+pub(super) fn apply(call: &HookCall, applied: &AppliedEvent<'_>, urgency: Urgency) -> Applied {
     let event = applied.event;
-    let (mut reply, mut bookmarked) = (Reply::default(), Bookmarked::Nothing);
+    let mut all = Applied::default();
     let mut rest = ReplyScope::Nothing;
     for round in 0..ROUNDS {
         // Only the first round answers the agent; later rounds apply events that other hooks left to us.
@@ -54,7 +71,7 @@ pub(super) fn apply(call: &HookCall, applied: &AppliedEvent<'_>, urgency: Urgenc
         let lock = match take_lock(call, urgency, asked) {
             Ok(RoundStart::Apply(lock)) => lock,
             Ok(RoundStart::Read(context)) => {
-                reply = reply.merge(context);
+                all.reply = all.reply.merge(context);
                 // Giving it was recorded: apply that record, unless the lock is still taken.
                 rest = ReplyScope::Nothing;
                 continue;
@@ -77,15 +94,18 @@ pub(super) fn apply(call: &HookCall, applied: &AppliedEvent<'_>, urgency: Urgenc
         if look_for_missing_seat(call, event, done.missing) == Decided::Later {
             rest = ReplyScope::Inheritance(event);
         }
-        reply = reply.merge(done.reply);
+        all.reply = all.reply.merge(done.reply);
         if done.bookmarked == Bookmarked::Something {
-            bookmarked = Bookmarked::Something;
+            all.bookmarked = Bookmarked::Something;
+        }
+        if done.upkeep == Upkeep::Due {
+            all.upkeep = Upkeep::Due;
         }
         if journal::unsealed_bytes(&call.env.home) == done.reapplied.unwrap_or(seen) {
             break;
         }
     }
-    (reply, bookmarked)
+    all
 }
 
 /// How a round begins.
@@ -102,6 +122,7 @@ struct PassOutcome {
     reply: Reply,
     missing: Missing,
     bookmarked: Bookmarked,
+    upkeep: Upkeep,
     /// Journal size when the events that the first pass caused were applied in turn.
     reapplied: Option<u64>,
 }
@@ -244,9 +265,7 @@ fn apply_once(
         open = known.afoot.open;
     }
     upkeep::shrink_if_huge(&store)?;
-    if is_upkeep_due(call, asked, &store)? {
-        spawn::start_unless_running(&call.env);
-    }
+    let upkeep = upkeep_due(call, asked, &store)?;
     drop(lock);
     if let (Missing::SeatToDecideBy, Some(event)) = (missing, event_of(asked)) {
         look_for_missing_seat(call, event, missing);
@@ -268,16 +287,18 @@ fn apply_once(
     }
     let reply = reply.merge(measured);
     store.exit_without_close();
-    Ok(PassOutcome { reply, missing, bookmarked, reapplied })
+    Ok(PassOutcome { reply, missing, bookmarked, upkeep, reapplied })
 }
 
 /// A prompt does not look for jobs: they are due every few hours, and its turn ends soon.
-fn is_upkeep_due(call: &HookCall, asked: ReplyScope<'_>, store: &Store) -> Result<bool, StoreError> {
+fn upkeep_due(call: &HookCall, asked: ReplyScope<'_>, store: &Store) -> Result<Upkeep, StoreError> {
     let is_prompt = |event: &Event| matches!(event.happening, EventKind::PromptSubmitted { .. });
-    if event_of(asked).is_some_and(is_prompt) {
-        return Ok(upkeep::is_large(store.home()));
-    }
-    upkeep::is_due(store, call.env.now)
+    let is_due = if event_of(asked).is_some_and(is_prompt) {
+        upkeep::is_large(store.home())
+    } else {
+        upkeep::is_due(store, call.env.now)?
+    };
+    Ok(if is_due { Upkeep::Due } else { Upkeep::NotDue })
 }
 
 /// Applies the records that we appended ourselves, on the open connection: another round would cost more.

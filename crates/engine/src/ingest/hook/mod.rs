@@ -10,7 +10,6 @@ mod private_turn;
 mod scene;
 
 use crate::capture::capture_detached;
-use crate::handoff::bookmarks::Bookmarked;
 use crate::handoff::continuing::AppliedEvent;
 use crate::handoff::guard;
 use crate::index::damage::record_panic;
@@ -19,6 +18,7 @@ use crate::memory::gotchas;
 use crate::runtime::config::{JournalSync, Mistake, layered};
 use crate::runtime::env::GUARD;
 use crate::runtime::{Config, Env, chain, faults, privacy, record, spawn, variable};
+use apply::{Applied, Upkeep};
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::stdio::{stdin, stdout};
@@ -35,7 +35,7 @@ use towline_core::inherit::{Fallback, InheritSettings, OnClear};
 use towline_core::reply::Reply;
 use towline_core::seat::SeatLocation;
 use towline_core::text::clip;
-use towline_store::{marks, warned};
+use towline_store::{fill_stack, marks, warned};
 use towline_terminal::process::Process;
 use towline_terminal::tail::last_bytes;
 
@@ -44,6 +44,8 @@ const NO_FALLBACK: &str = "TOWLINE_NO_AUTO_INHERIT";
 
 /// More than any agent sends; the rest is read and discarded.
 const LARGEST_PAYLOAD: usize = 64 << 20;
+/// As much of the stack as the smallest hook uses.
+const STACK_PAGES: usize = 5;
 const USUAL_PAYLOAD: usize = 16 << 10;
 const ROOM_FOR_MORE: usize = 8 << 20;
 
@@ -79,6 +81,7 @@ struct HookCall {
 /// Runs the hook; errors and panics never change the exit code. `detail` is the event, for agents whose payloads do not
 /// name it, or marks the payload of a host.
 pub fn run(agent: Option<&OsStr>, detail: Option<&OsStr>) -> ! {
+    fill_stack(STACK_PAGES);
     if variable(GUARD).is_none() {
         std::panic::set_hook(Box::new(end_after_panic));
         match detail.and_then(OsStr::to_str) {
@@ -141,14 +144,17 @@ fn answer(agent: Option<&OsStr>, source: PayloadSource, event: Option<&str>) {
     if let (Some(fill), None) = (heard.fill, &heard.subagent) {
         guard::shown(&call.env, &call.config, &heard.session, heard.folder.as_deref(), fill);
     }
-    let Some((reply, bookmarks)) = call.accept(&heard) else { return };
-    call.say(&heard.event, &reply);
+    let Some(applied) = call.accept(&heard) else { return };
+    call.say(&heard.event, &applied.reply);
+    if applied.upkeep == Upkeep::Due {
+        spawn::start_unless_running(&call.env);
+    }
     if matches!(heard.happening, EventKind::CompactionEnded { .. }) && call.config.memory.gotchas {
         let _ = warned::remove(&call.env.home, &heard.session);
     }
     if heard.happening.ends_something() {
         let transcripts = [&heard.transcript, &heard.subagent_transcript];
-        capture_detached(&call.env.home, call.agent.name(), transcripts, bookmarks);
+        capture_detached(&call.env.home, call.agent.name(), transcripts, applied.bookmarked);
     } else if heard.happening.is_marker() {
         spawn::place_detached();
     }
@@ -228,8 +234,8 @@ impl HookCall {
         }
     }
 
-    /// Accepts one event and applies it if urgent. Returns the reply, and whether bookmarks were recorded.
-    fn accept(&self, heard: &HookEvent) -> Option<(Reply, Bookmarked)> {
+    /// Accepts one event and applies it if urgent.
+    fn accept(&self, heard: &HookEvent) -> Option<Applied> {
         let urgency = self.urgency(heard);
         let settled = self.is_settled(heard, urgency);
         let moved = matches!(heard.happening, EventKind::FolderChanged);
