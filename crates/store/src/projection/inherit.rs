@@ -144,16 +144,17 @@ impl ProjectionBatch<'_> {
         Ok(batons)
     }
 
-    /// The project's sessions with an event in the hour before the heir started, if they matter.
+    /// The project's sessions that may have been cleared in the hour before the heir started, if they matter.
     fn nearby(&mut self, heir: &SessionKey, chain: &[Predecessor]) -> Result<Vec<Predecessor>> {
         let Some(row) = self.session_row(heir).filter(|heir| considers_other_sessions(heir.session, chain))
         else {
             return Ok(vec![]);
         };
         let (project, birth) = (row.project, row.session.started_at);
+        let hour = birth.plus_ms(-HOUR_MS)..=birth;
         // Writes this batch's changes first: the query below reads rows.
         self.save_sessions()?;
-        let keys = self.store.sessions_active_between(project, birth.plus_ms(-HOUR_MS), birth)?;
+        let keys = self.store.clearable_sessions(heir.agent.as_str(), project, hour)?;
         let mut nearby = vec![];
         for key in keys.iter().filter(|key| *key != heir) {
             nearby.extend(self.candidate(key)?);

@@ -8,6 +8,7 @@ use crate::{Result, Store};
 use rusqlite::params_from_iter;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use towline_core::bookmark::BookmarkCounters;
 use towline_core::event::EndedBy;
 use towline_core::id::{SessionKey, SubagentId};
@@ -32,9 +33,15 @@ const FROM: &str = "select * from sessions";
 
 const PROJECT: &str = "select root, remote, name from projects where id = ?1";
 
-const ACTIVE_BETWEEN: &str = "
-    select agent || ':' || session from sessions where project = ?1 and last_event_at between ?2 and ?3
-    order by last_event_at";
+/// Leaves out what `core::inherit` never chooses: sessions of another agent, those that work or wait for the user, and those
+/// whose work another one continues. Loading one costs 60 times as much as leaving it out here.
+const CLEARABLE_BETWEEN: &str = "
+    select s.agent || ':' || s.session from sessions s
+    where s.project = ?1 and s.last_event_at between ?2 and ?3 and s.agent = ?4
+     and s.state not in ('working', 'blocked')
+     and not exists (select 1 from inheritances i where i.from_session = s.id and i.way in ('clear', 'fallback')
+                     and i.decided_at >= ifnull(s.prompted_at, 0))
+    order by s.last_event_at";
 
 /// No `like` pattern: an id may contain wildcards.
 const NAMED: &str = "
@@ -96,14 +103,14 @@ impl Store {
         Ok(stored)
     }
 
-    /// The sessions of a project whose last event is between `from` and `to`.
-    pub(crate) fn sessions_active_between(
+    /// The agent's sessions of a project that may have been cleared, with their last event in this time.
+    pub(crate) fn clearable_sessions(
         &self,
+        agent: &str,
         project: Option<i64>,
-        from: Timestamp,
-        to: Timestamp,
+        during: RangeInclusive<Timestamp>,
     ) -> Result<Vec<SessionKey>> {
-        self.db.all(ACTIVE_BETWEEN, (project, from.0, to.0))
+        self.db.all(CLEARABLE_BETWEEN, (project, during.start().0, during.end().0, agent))
     }
 
     /// The sessions whose id begins or ends with `part`, or whose key it is; at most 20.

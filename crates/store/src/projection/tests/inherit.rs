@@ -556,3 +556,34 @@ proptest! {
         prop_assert!(batons.iter().all(|baton| baton.taken_at.is_none() || baton.dropped_at.is_none()));
     }
 }
+
+#[test]
+fn a_session_without_a_seat_cost_more_with_each_session_cleared_before_it() {
+    let mut bench = Bench::new();
+    for number in 0..20 {
+        let [before, heir] = ["before", "heir"].map(|name| format!("a:{name}-{number}"));
+        bench.accept_in_project(&before, start(StartedBy::Startup));
+        bench.accept_in_project(&before, prompt("work"));
+        bench.accept_in_project(&before, STOP);
+        bench.accept_in_project(&before, CLEARED);
+        bench.accept_in_project(&heir, start(StartedBy::Clear));
+        bench.accept_in_project(&heir, prompt("go on"));
+    }
+    let taken = (0..20).map(|number| format!("a:heir-{number} fallback a:before-{number}"));
+    assert_eq!(bench.decision_lines(), Vec::from_iter(taken));
+    // Twenty are continued and twenty work; those of another agent cannot have been cleared for this one.
+    bench.accept_in_project("b:other", start(StartedBy::Startup));
+    bench.accept_in_project("b:other", prompt("work"));
+    bench.accept_in_project("b:other", STOP);
+    bench.accept_in_project("a:last", start(StartedBy::Startup));
+    bench.accept_in_project("a:last", prompt("work"));
+    bench.accept_in_project("a:last", STOP);
+    // It works again after another one took over: it can be cleared again.
+    bench.accept_in_project("a:before-7", prompt("more work"));
+    bench.accept_in_project("a:before-7", STOP);
+    let (store, _) = bench.apply_all();
+    let project = store.load_session(&key("a:last")).unwrap().unwrap().project;
+    let ever = Timestamp(0)..=Timestamp(bench.clock);
+    let found = store.clearable_sessions("a", project, ever).unwrap();
+    assert_eq!(found, ["a:last", "a:before-7"].map(key));
+}
