@@ -17,6 +17,7 @@ needs=(
   "ps procps"
   "script bsdutils"
   "sqlite3 sqlite3"
+  "strace strace"
   "node nodejs"
   "npm npm"
   "chromium chromium fonts-dejavu-core"

@@ -24,7 +24,18 @@ pub struct Recordings {
 }
 
 /// Preferred variants of an event, in order; if it has none of them, the first by name is taken.
-const PREFERRED: [&str; 5] = ["", "Bash", "bash", "startup", "prompt_input_exit"];
+const PREFERRED: [&str; 10] = [
+    "",
+    "Bash",
+    "bash",
+    "run_shell_command",
+    "read",
+    "startup",
+    "new",
+    "prompt_input_exit",
+    "permission_prompt",
+    "ToolPermission",
+];
 
 impl Recordings {
     /// Reads `folder/<agent>/<version>/<Event>[.variant].json`.
@@ -66,6 +77,10 @@ fn own_name(agent: Agent, event: &str) -> &str {
         (Agent::Copilot, "PostToolUse") => "postToolUse",
         (Agent::Copilot, "PermissionRequest") => "notification",
         (Agent::Copilot, "Stop") => "agentStop",
+        (Agent::Gemini, "UserPromptSubmit") => "BeforeAgent",
+        (Agent::Gemini, "PostToolUse") => "AfterTool",
+        (Agent::Gemini, "PermissionRequest") => "Notification",
+        (Agent::Gemini, "Stop") => "AfterAgent",
         _ => event,
     }
 }
@@ -145,7 +160,7 @@ impl Payload {
     /// The offset of the result's text: the result itself, or its `stdout`.
     fn answer_start(&self) -> Option<usize> {
         const ANSWERS: [&str; 2] = ["\"tool_response\":", "\"toolResult\":"];
-        const OUTPUTS: [&str; 2] = ["\"stdout\":\"", "\"textResultForLlm\":\""];
+        const OUTPUTS: [&str; 3] = ["\"stdout\":\"", "\"textResultForLlm\":\"", "\"llmContent\":\""];
         let answer = ANSWERS.iter().find_map(|key| Some(self.0.find(key)? + key.len()))?;
         if self.0[answer..].starts_with('"') {
             return Some(answer + 1);
@@ -215,7 +230,7 @@ mod tests {
     fn recordings_hold_every_event_that_has_a_bound() {
         let repository = Repository::here().unwrap();
         let recordings = Recordings::load(&repository.root().join("crates/agents/fixtures"));
-        for agent in crate::bench::hooks::BENCHED {
+        for agent in Agent::ALL {
             for event in
                 ["SessionStart", "UserPromptSubmit", "PostToolUse", "PermissionRequest", "Stop", "SessionEnd"]
             {
@@ -224,6 +239,9 @@ mod tests {
                 let named = value["hook_event_name"].as_str().unwrap();
                 assert!(named.eq_ignore_ascii_case(own_name(agent, event)), "{named}");
             }
+            let grown = recordings.payload(agent, "PostToolUse").unwrap().grown_to(11 * 1024).unwrap();
+            assert_eq!(grown.bytes().len(), 11 * 1024, "{agent:?}");
+            serde_json::from_slice::<serde_json::Value>(grown.bytes()).unwrap();
         }
     }
 }

@@ -20,7 +20,7 @@ Examples:
   tow data jobs --json | jq '.work.jobs, .counts'
 
 capture reads transcripts, distil makes memories by rules, index makes them searchable, erase and expire delete, exchange
-syncs with a hub. Distilling and indexing pause when the hour's processor time is used up (work.cpu_minutes_per_hour);
+syncs with a hub, otlp sends telemetry. Distilling and indexing pause when the hour's processor time is used up (work.cpu_minutes_per_hour);
 `tow data work` runs them at once.
 
 A numbered job is one turn for the model that distil.provider names. What fails is tried again by itself, at growing intervals;

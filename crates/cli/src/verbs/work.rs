@@ -24,6 +24,7 @@ use towline_engine::runtime::faults::record_here;
 use towline_engine::runtime::spawn::{at_low_priority, place_detached};
 use towline_engine::runtime::{Env, Failure, chain, settings};
 use towline_engine::status::push;
+use towline_engine::sync::{Amount, otlp, otlp::Exported};
 use towline_engine::{capture, index, sync};
 use towline_store::lock::{ProjectionLock, WorkLock, pauses};
 use towline_store::upkeep::ClockTrust;
@@ -83,6 +84,9 @@ struct WorkReport {
     /// Results of the model, if one is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     distilled: Option<ModelResults>,
+    /// What was sent to the receiver of telemetry, if one is configured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    otlp: Option<Exported>,
 }
 
 /// Results of distilling with a model.
@@ -117,6 +121,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
         true => CpuBudget::configured(&scope.env),
         false => CpuBudget::unlimited(&scope.env),
     };
+    let amount = if arguments.quiet { Amount::AWhile } else { Amount::All };
     let mut report = WorkReport::default();
     let mut rebuilding = arguments.rebuild;
     // A process that finds the lock taken leaves its work to us: look again after releasing it.
@@ -153,6 +158,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
             let next = ask_model(env, &mut report);
             if next == NextRound::Leave {
                 make_searchable(env, &budget, &mut report);
+                export(env, amount, &mut report);
             }
             report.paused |= !budget.has_left();
             Ok::<_, Failure>(next)
@@ -230,6 +236,16 @@ fn make_searchable(env: &Env, budget: &CpuBudget<'_>, report: &mut WorkReport) {
         index(env, budget);
     }
     report.made_vectors += vectors(env, budget, report);
+}
+
+/// Last of all: nobody waits for it, and a receiver may be slow.
+fn export(env: &Env, amount: Amount, report: &mut WorkReport) {
+    let _shown = otlp::is_on(env).then(|| progress::activity("sending telemetry"));
+    let done = otlp::export_if_on(env, amount);
+    if otlp::is_on(env) {
+        let all = report.otlp.get_or_insert_default();
+        (all.spans, all.points) = (all.spans + done.spans, all.points + done.points);
+    }
 }
 
 /// Distils the turns that captures and imports left; a process that arrives meanwhile leaves its turns to us.
@@ -429,8 +445,11 @@ fn describe(report: &WorkReport) -> String {
     let held = report.expiry_held_until.as_ref().map_or(String::new(), |until| {
         format!(", deleted nothing old until {until} because the clock jumped (see `tow doctor`)")
     });
+    let sent = report.otlp.map_or(String::new(), |Exported { spans, points }| {
+        format!(", sent {spans} spans and {points} sums to otlp.endpoint")
+    });
     let upkeep = format!(
-        "applied {} events, deleted {} old ones and the old content of {} sessions, freed {} KB of journal{made}{held}",
+        "applied {} events, deleted {} old ones and the old content of {} sessions, freed {} KB of journal{made}{held}{sent}",
         report.applied_events,
         report.expired_events,
         report.expired_conversations,

@@ -5,6 +5,8 @@
 use super::{BandUsage, Cost};
 use crate::piece::TokenCounts;
 use crate::time::Timestamp;
+use std::iter;
+use std::ops::Range;
 
 /// Prompt sizes above which some models cost more. Sums are kept separate per band: a price can only change at one of
 /// these.
@@ -84,6 +86,14 @@ impl ModelPrices {
         times.dedup();
         times.retain(|at| at.0 > 0);
         times
+    }
+
+    /// A time range, split where any price changes.
+    pub fn stretches(&self, times: &Range<Timestamp>) -> Vec<Range<Timestamp>> {
+        let inside = self.changes().into_iter().filter(|at| times.start < *at && *at < times.end);
+        let mut bounds: Vec<Timestamp> = iter::once(times.start).chain(inside).collect();
+        bounds.push(times.end);
+        bounds.windows(2).map(|pair| pair[0]..pair[1]).collect()
     }
 }
 

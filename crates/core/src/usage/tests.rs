@@ -115,3 +115,13 @@ fn money_and_counts_are_spelt_as_people_read_them() {
 fn without_sent_tokens_there_is_no_cache_percentage() {
     assert_eq!(UsageTotal::default().cache_percent(), None);
 }
+
+#[test]
+fn time_is_cut_where_prices_change() {
+    let at = |text| Timestamp::parse_utc(text).unwrap();
+    let cut = at("2026-09-01T00:00:00Z");
+    let list = ModelPrices::new(vec![price("m", 0, 1), price("m", cut.0, 2)]);
+    let times = at("2026-08-01T00:00:00Z")..at("2026-10-01T00:00:00Z");
+    assert_eq!(list.stretches(&times), [times.start..cut, cut..times.end]);
+    assert_eq!(list.stretches(&(cut..times.end)), [cut..times.end]);
+}

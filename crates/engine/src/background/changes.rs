@@ -29,7 +29,8 @@ pub fn drop_read(env: &Env) -> Result<(), StoreError> {
     writable.archive.tidy()
 }
 
-/// How many changes may queue for an unreachable hub. Beyond that, it receives everything shared anew.
+/// How many changes may queue for an unreachable hub or receiver of telemetry. Beyond that, the hub receives everything
+/// shared anew.
 const MOST_FOR_HUB: i64 = 100_000;
 
 /// The hub's cursor; `None` if nothing is shared or too much is queued.
@@ -40,11 +41,18 @@ fn hub(archive: &Archive) -> Result<Option<i64>, StoreError> {
     Ok(place.filter(|place| last - place <= MOST_FOR_HUB))
 }
 
+/// The cursor of the export of telemetry, unless its receiver has been down for too long: then all sessions are looked at.
+fn telemetry(archive: &Archive) -> Result<Option<i64>, StoreError> {
+    let last = archive.last_change()?;
+    Ok(archive.read_up_to("otlp")?.filter(|place| last - place <= MOST_FOR_HUB))
+}
+
 /// The last change that no reader needs.
 fn read_by_all(env: &Env, archive: &Archive) -> Result<i64, StoreError> {
     let config = settings(env);
     let rules = if config.distil.rules { distil::read_up_to(archive)? } else { None };
     let model = if config.enrich.is_on() { archive.read_up_to(READER)? } else { None };
-    let readers = [index::read_up_to(&env.home), rules, model, hub(archive)?];
+    let telemetry = if config.otlp.is_on() { telemetry(archive)? } else { None };
+    let readers = [index::read_up_to(&env.home), rules, model, hub(archive)?, telemetry];
     Ok(readers.into_iter().flatten().min().unwrap_or(0))
 }

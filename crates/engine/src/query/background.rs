@@ -52,7 +52,10 @@ pub fn background_work(env: &Env) -> Result<BackgroundWork, StoreError> {
         jobs.extend([distilling(env, archive)?, indexing(env, archive)?, erasing(env, archive)?]);
     }
     jobs.push(expiring(env)?);
-    jobs.extend(archive.as_ref().map(|archive| exchanging(env, archive)).transpose()?.flatten());
+    if let Some(archive) = &archive {
+        jobs.extend(exchanging(env, archive)?);
+        jobs.extend(exporting(env, archive)?);
+    }
     Ok(BackgroundWork { is_running: WorkLock::is_held(&env.home), cpu: budget::used(env), jobs })
 }
 
@@ -109,4 +112,12 @@ fn exchanging(env: &Env, archive: &Archive) -> Result<Option<BackgroundJob>, Sto
     }
     let pending = sync::waiting_in(archive)?;
     Ok(Some(BackgroundJob { name: "exchange", unit: "changes", pending, ..BackgroundJob::default() }))
+}
+
+/// The export of telemetry.
+fn exporting(env: &Env, archive: &Archive) -> Result<Option<BackgroundJob>, StoreError> {
+    if !sync::otlp::is_on(env) {
+        return Ok(None);
+    }
+    turns("otlp", archive, sync::otlp::count_pending(archive, COUNTED)?).map(Some)
 }

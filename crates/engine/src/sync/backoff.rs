@@ -1,4 +1,4 @@
-//! Backoff after a failed connection to the hub, and its stored state.
+//! Backoff after a failed connection to the hub or a receiver of telemetry, and its stored state.
 //!
 //! Pure: the caller supplies the randomness.
 
@@ -33,6 +33,13 @@ impl Trouble {
         let failures = earlier.map_or(0, |trouble| trouble.failures).saturating_add(1);
         let since_ms = earlier.map_or(now.0, |trouble| trouble.since_ms);
         Trouble { since_ms, failures, what, mend, again_ms: now.0.saturating_add(pause_ms(failures, dice)) }
+    }
+
+    /// The same, if the server asked for a longer pause: up to the maximum, which keeps it from stopping us for good.
+    #[must_use]
+    pub fn asked_to_wait(self, now: Timestamp, pause_ms: i64) -> Trouble {
+        let asked = now.0.saturating_add(pause_ms.clamp(0, LONGEST_MS));
+        Trouble { again_ms: self.again_ms.max(asked), ..self }
     }
 
     /// Whether the backoff is active. A clock that was set back cannot extend it beyond the maximum.
@@ -84,6 +91,15 @@ mod tests {
         let spread: std::collections::HashSet<i64> =
             (0..50).map(|dice| again(None, 0, dice * 7919).again_ms).collect();
         assert!(spread.len() > 40 && spread.iter().all(|ms| (FIRST_MS / 2..=FIRST_MS).contains(ms)));
+    }
+
+    #[test]
+    fn a_server_may_ask_for_a_longer_pause_but_not_for_any() {
+        let pause = |asked_ms| again(None, 0, 0).asked_to_wait(Timestamp(0), asked_ms).again_ms;
+        assert_eq!(pause(90_000), 90_000);
+        assert_eq!(pause(1), again(None, 0, 0).again_ms);
+        assert_eq!(pause(i64::MAX), LONGEST_MS);
+        assert!(again(None, 0, 0).asked_to_wait(Timestamp(0), i64::MAX).holds(Timestamp(0)));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The client side of the hub: connection, sync, sharing, export.
+//! The client side of the hub: connection, sync, sharing, export; and the export of telemetry.
 //!
 //! Never runs in a hook, and only commands that need the hub wait for it. The archive is never held
 //! while waiting for the network.
@@ -11,6 +11,7 @@ pub mod incoming;
 mod leaving;
 mod link;
 mod meaning;
+pub mod otlp;
 pub mod outgoing;
 mod password;
 pub mod proposed;
@@ -74,9 +75,10 @@ pub fn waiting_in(archive: &Archive) -> Result<u64, StoreError> {
     Ok(u64::try_from(outgoing::waiting(archive)?).unwrap_or(0))
 }
 
-/// Starts `tow data work` if a sync is due. For commands that have just written and are about to exit.
+/// Starts `tow data work` if a sync is due or telemetry is exported. For commands that have just written and are about to
+/// exit.
 pub fn nudge(env: &Env) {
-    if is_due(env, Duration::from_millis(300)).unwrap_or(false) {
+    if otlp::is_on(env) || is_due(env, Duration::from_millis(300)).unwrap_or(false) {
         spawn::start_detached(env);
     }
 }

@@ -7,6 +7,7 @@ use crate::Result;
 use crate::query::Query;
 
 const FACT: &str = "select value from facts where name = ?1";
+const DROP: &str = "delete from facts where name = ?1";
 const SET: &str = "insert or replace into facts (name, value) values (?1, ?2)";
 
 impl Archive {
@@ -16,6 +17,10 @@ impl Archive {
 
     pub fn set_fact(&self, name: &str, value: &str) -> Result<()> {
         self.db.run(SET, (name, value))
+    }
+
+    pub fn drop_fact(&self, name: &str) -> Result<()> {
+        self.db.run(DROP, [name])
     }
 }
 
@@ -30,5 +35,7 @@ mod tests {
         bench.archive.set_fact("place", "1").unwrap();
         bench.archive.set_fact("place", "2").unwrap();
         assert_eq!(bench.archive.fact("place").unwrap().as_deref(), Some("2"));
+        bench.archive.drop_fact("place").unwrap();
+        assert_eq!(bench.archive.fact("place").unwrap(), None);
     }
 }

@@ -70,7 +70,7 @@ pub use spending::{CallCost, DailySpending, DayBudget};
 pub use summaries::KeptSummary;
 pub use tally::{ModelUsage, TouchedFile};
 pub use texts::{DetailOrder, DetailText, IndexText, SearchTextKind};
-pub use usage::{UsageGroup, UsageGroupBy, UsageProject, UsageQuery, UsedSession};
+pub use usage::{UsageGroup, UsageGroupBy, UsageProject, UsageQuery, UsageSeries, UsedSession};
 pub use write::{TakenRows, WriteBatch};
 
 use crate::database::{

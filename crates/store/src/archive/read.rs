@@ -123,6 +123,13 @@ impl Conversation {
     }
 }
 
+impl DetailRow {
+    /// The row id: a detail that is captured later has a higher one.
+    pub fn row(&self) -> i64 {
+        self.id
+    }
+}
+
 impl Archive {
     pub fn conversation(&self, session: &SessionKey) -> Result<Option<Conversation>> {
         let query = format!("{CONVERSATION} where c.agent = ?1 and c.session = ?2");
@@ -217,6 +224,11 @@ impl Archive {
         let mut details: Vec<DetailRow> = self.db.all(DETAILS, (conversation, turn))?;
         details.iter_mut().zip(1..).for_each(|(detail, number)| detail.number = number);
         Ok(details)
+    }
+
+    /// The highest row id of a detail.
+    pub fn last_detail_row(&self) -> Result<i64> {
+        self.db.value("select ifnull(max(id), 0) from details", [])
     }
 
     pub fn content(&self, detail: &DetailRow) -> Result<String> {

@@ -79,6 +79,16 @@ pub struct UsedSession {
     pub last_at: Timestamp,
 }
 
+/// The sessions whose usage is one series of a metric.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageSeries {
+    pub agent: String,
+    /// The folder that the sessions began in, and their project's root and name.
+    pub folder: Option<String>,
+    pub root: Option<String>,
+    pub project: Option<String>,
+}
+
 const QUARTER_MS: i64 = 900_000;
 
 /// Every query returns model, band and sums in the same columns.
@@ -116,6 +126,14 @@ const BY_SESSION: &str = sums!(
     "s.conversation, "
 );
 
+/// Other machines count their own sessions.
+const BY_SERIES: &str = "
+    select c.agent, c.folder, p.root, p.name, s.model, s.band, sum(s.messages), sum(s.input), sum(s.cache_read),
+        sum(s.cache_write), sum(s.cache_write_1h), sum(s.output)
+    from usage_sums s join conversations c on c.id = s.conversation left join projects p on p.id = c.project
+    where s.quarter >= ?1 and s.quarter < ?2 and c.machine = ?3
+    group by c.agent, c.folder, c.project, s.model, s.band";
+
 const OF_SESSION: &str = "
     select s.quarter, s.model, s.band, s.messages, s.input, s.cache_read, s.cache_write, s.cache_write_1h, s.output
     from conversations c join usage_sums s on s.conversation = c.id where c.agent = ?1 and c.session = ?2
@@ -138,6 +156,13 @@ impl Archive {
         Ok(found.into_iter().map(|(columns, used)| (group(by, columns), used)).collect())
     }
 
+    /// Usage sums of the sessions captured here, by agent, folder and project; times are rounded down to the quarter of an
+    /// hour. Needs an archive that was opened for writing: only that knows its machine.
+    pub fn usage_by_series(&self, times: &Range<Timestamp>) -> Result<Vec<(UsageSeries, BandUsage)>> {
+        let quarter = |at: Timestamp| at.0.div_euclid(QUARTER_MS);
+        self.db.all(BY_SERIES, (quarter(times.start), quarter(times.end), self.machine.0))
+    }
+
     /// The usage of a session per quarter of an hour, in order.
     pub fn usage_of_session(&self, session: &SessionKey) -> Result<Vec<(Timestamp, BandUsage)>> {
         let found: Vec<(i64, BandUsage)> =
@@ -157,6 +182,7 @@ impl Archive {
 /// The columns that name a group: which are set, and what they mean, depends on the query.
 type GroupColumns = (Option<i64>, Option<String>, Option<String>, Option<String>, Option<String>);
 
+from_row!(UsageSeries { agent, folder, root, project });
 from_row!(BandUsage { model: model, band, messages, tokens });
 
 fn model(columns: &mut Columns<'_>) -> rusqlite::Result<Option<String>> {

@@ -5,6 +5,7 @@
 use crate::columns::from_row;
 use crate::query::Query;
 use crate::{Result, Store};
+use towline_core::id::SessionKey;
 use towline_core::session::UserWait;
 use towline_core::time::Timestamp;
 
@@ -17,6 +18,11 @@ const SINCE: &str = "
     select s.agent, p.name, w.reason, w.began_at, w.ended_at from waits w
     join sessions s on s.id = w.session left join projects p on p.id = s.project
     where w.ended_at >= ?1 order by w.began_at";
+
+const OF_SESSION: &str = "
+    select s.agent, p.name, w.reason, w.began_at, w.ended_at from waits w
+    join sessions s on s.id = w.session left join projects p on p.id = s.project
+    where s.agent = ?1 and s.session = ?2 order by w.began_at";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitRow {
@@ -37,6 +43,11 @@ impl Store {
     /// The waits that ended at or after `since`, in the order in which they began.
     pub fn waits(&self, since: Timestamp) -> Result<Vec<WaitRow>> {
         self.db.all(SINCE, [since.0])
+    }
+
+    /// The waits of a session, in the order in which they began.
+    pub fn waits_of(&self, session: &SessionKey) -> Result<Vec<WaitRow>> {
+        self.db.all(OF_SESSION, (session.agent.as_str(), session.id.as_str()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Mutated payloads: recorded ones, damaged in a way that a number decides.
+//! Mutated payloads, transcripts and screens: recorded ones, damaged in a way that a number decides.
 //!
 //! Deterministic: the same recordings, seed and number give the same bytes on every machine. Knows no event's
 //! meaning; only `answer` knows which answers an event allows.
@@ -6,10 +6,12 @@
 mod answer;
 mod damage;
 mod dice;
+mod document;
 mod recording;
 
 pub use answer::{event_of, flaw_in_answer};
 pub use dice::Dice;
+pub use document::{damaged_screen, damaged_transcript};
 pub use recording::{Recording, recordings};
 
 use std::ffi::OsStr;

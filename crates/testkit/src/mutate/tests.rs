@@ -66,3 +66,25 @@ fn a_hook_that_fails_or_complains_is_flawed() {
     assert!(flaw("echo ouch >&2").is_some_and(|flaw| flaw.contains("ouch")));
     assert!(flaw("echo text").is_some());
 }
+
+#[test]
+fn transcripts_and_screens_are_damaged_in_many_ways_and_alike_each_time() {
+    let file = b"{\"a\":1}\n{\"b\":[1,2]}\n{\"c\":\"x\"}\n".as_slice();
+    let (screen, other) = ("\u{1b}[1mone\u{1b}[0m\n│ > two │\nthree", "four\nfive");
+    let (mut transcripts, mut screens) = (BTreeSet::new(), BTreeSet::new());
+    for number in 0..1000 {
+        let made = || {
+            let mut dice = Dice::new(7, number);
+            (damaged_transcript(file, &mut dice), damaged_screen(screen, other, &mut dice))
+        };
+        assert_eq!(made(), made());
+        let (transcript, screen) = made();
+        transcripts.insert(transcript);
+        screens.insert(screen);
+    }
+    assert!(transcripts.len() > 400 && screens.len() > 700, "{} {}", transcripts.len(), screens.len());
+    // Nothing to damage is no failure.
+    let mut dice = Dice::new(7, 7);
+    damaged_transcript(b"", &mut dice);
+    damaged_screen("", "", &mut dice);
+}

@@ -100,11 +100,15 @@ pub fn groups(recordings: &Recordings, histories: &[u64]) -> Vec<Group> {
         Group { title: "Every event", subjects: by_event(recordings) },
         Group { title: "With a hub", subjects: by_hub() },
         Group { title: "Sessions without a seat", subjects: without_seat() },
+        Group { title: "Other agents", subjects: of_others() },
     ]
 }
 
-/// The agents with bounds; the others run the same code for the same events under other names.
-pub const BENCHED: [Agent; 2] = [Agent::Claude, Agent::Codex];
+/// The agents with every event. The others run the same code under other names: of them the events with bounds suffice.
+const BENCHED: [Agent; 2] = [Agent::Claude, Agent::Codex];
+
+/// The events with bounds, each under the name that most agents give it.
+const BOUNDED: [&str; 4] = ["PostToolUse", "UserPromptSubmit", "Stop", "PermissionRequest"];
 
 fn by_history(histories: &[u64]) -> Vec<Subject> {
     let of_first = histories.iter().flat_map(|history| with_bounds(Agent::Claude, *history));
@@ -150,6 +154,17 @@ fn without_seat() -> Vec<Subject> {
         known.iter().cloned().chain(known.iter().map(new)).collect::<Vec<_>>()
     };
     BENCHED.into_iter().flat_map(of).collect()
+}
+
+fn of_others() -> Vec<Subject> {
+    let others = Agent::ALL.into_iter().filter(|agent| !BENCHED.contains(agent));
+    let of = |agent| {
+        BOUNDED.map(|event| Subject {
+            bytes: (event == "PostToolUse").then_some(USUAL_SIZE),
+            ..recorded(agent, event, USUAL_HISTORY)
+        })
+    };
+    others.flat_map(of).collect()
 }
 
 fn recorded(agent: Agent, event: &str, history: u64) -> Subject {
@@ -293,6 +308,7 @@ fn uuid(high: usize, low: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::hooks::bounds::bound_of;
 
     fn names(subjects: &[Subject]) -> Vec<String> {
         subjects.iter().map(Subject::to_string).collect()
@@ -323,6 +339,15 @@ mod tests {
     #[test]
     fn every_size_is_measured_for_every_agent() {
         assert_eq!(by_size().len(), SIZES.len() * BENCHED.len());
+    }
+
+    #[test]
+    fn every_agent_has_its_events_with_bounds() {
+        let subjects = of_others();
+        assert_eq!(subjects.len(), (Agent::ALL.len() - BENCHED.len()) * BOUNDED.len());
+        assert!(subjects.iter().all(|subject| bound_of(subject).is_some()));
+        let names = names(&subjects);
+        assert!(names.contains(&"gemini PostToolUse 11 KB, 100 k events".to_owned()), "{names:?}");
     }
 
     #[test]

@@ -19,8 +19,6 @@ use super::report::Report;
 use super::setup::Setup;
 
 use bounds::Measured;
-#[cfg(test)]
-pub use case::BENCHED;
 use case::{Case, Group};
 
 pub use layout::write as write_layout;

@@ -10,6 +10,7 @@ mod data;
 mod editor;
 mod hub;
 mod models;
+mod otlp;
 mod search;
 mod space;
 mod tmux;
@@ -61,6 +62,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     checks.push(models::check(scope));
     checks.push(search::check(scope));
     checks.extend(hub::check(scope));
+    checks.extend(otlp::check(scope));
     checks.extend(editor::check());
     checks.extend(uncollected_processes());
     if arguments.forget_faults {

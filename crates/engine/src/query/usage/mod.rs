@@ -10,7 +10,6 @@ pub use report::{UsageReport, UsageRequest, report};
 use crate::runtime::{Env, settings};
 use periods::periods;
 use std::collections::HashMap;
-use std::ops::Range;
 use towline_core::id::SessionKey;
 use towline_core::ledger::LedgerDay;
 use towline_core::named_enum;
@@ -60,7 +59,7 @@ pub fn sums(
 ) -> Result<Vec<(Group, UsageTotal)>, StoreError> {
     let periods = periods(&asked.times, by);
     let mut found: HashMap<Group, UsageTotal> = HashMap::new();
-    for times in stretches(&asked.times, prices) {
+    for times in prices.stretches(&asked.times) {
         let at = times.start;
         for (of, used) in archive.usage_sums(in_store(by), &UsageQuery { times, ..asked.clone() })? {
             let Some(group) = group(of, used.model.as_ref(), &periods) else { continue };
@@ -98,14 +97,6 @@ fn in_store(by: By) -> UsageGroupBy {
         By::Session => UsageGroupBy::Session,
         By::Agent => UsageGroupBy::Agent,
     }
-}
-
-/// Splits the requested time at price changes.
-fn stretches(times: &Range<Timestamp>, prices: &ModelPrices) -> Vec<Range<Timestamp>> {
-    let inside = prices.changes().into_iter().filter(|at| times.start < *at && *at < times.end);
-    let mut bounds: Vec<Timestamp> = std::iter::once(times.start).chain(inside).collect();
-    bounds.push(times.end);
-    bounds.windows(2).map(|pair| pair[0]..pair[1]).collect()
 }
 
 fn group(of: UsageGroup, model: Option<&String>, periods: &[LedgerDay]) -> Option<Group> {
@@ -155,23 +146,5 @@ impl Group {
             }
             Group::Agent(agent) => agent.clone(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use towline_core::usage::{ModelPrice, TokenRates};
-
-    #[test]
-    fn time_is_cut_where_prices_change() {
-        let at = |text| Timestamp::parse_utc(text).unwrap();
-        let rates = TokenRates { input: 1, cache_read: 1, cache_write: 1, cache_write_1h: 1, output: 1 };
-        let price = |from| ModelPrice { model: "m".to_owned(), from, rates, long: None };
-        let list = ModelPrices::new(vec![price(Timestamp(0)), price(at("2026-09-01T00:00:00Z"))]);
-        let times = at("2026-08-01T00:00:00Z")..at("2026-10-01T00:00:00Z");
-        let cut = at("2026-09-01T00:00:00Z");
-        assert_eq!(stretches(&times, &list), [times.start..cut, cut..times.end]);
-        assert_eq!(stretches(&(cut..times.end), &list), [cut..times.end]);
     }
 }

@@ -8,7 +8,7 @@ use super::rules::{all, one_of, require};
 use super::search::SearchTier;
 use super::sections::McpProjects;
 use super::settings::JournalSync;
-use super::{bookmarks, guard, notify, prices, search, sections};
+use super::{bookmarks, guard, notify, otlp, prices, search, sections};
 use crate::runtime::hub_url;
 use toml_edit::Value;
 use towline_core::bookmark::BookmarkMode;
@@ -24,7 +24,7 @@ use towline_store::archive::ShareLevel;
 const MOST: i64 = 1_000_000_000;
 
 /// The least and the largest value of each integer.
-const INTEGERS: [(&str, i64, i64); 36] = [
+const INTEGERS: [(&str, i64, i64); 38] = [
     ("hook.patience_ms", 0, 2_000),
     ("hook.deadline_ms", 100, 2_500),
     ("keep.prompt_bytes", 80, 100_000),
@@ -61,6 +61,8 @@ const INTEGERS: [(&str, i64, i64); 36] = [
     ("hub.every_s", 5, 86_400),
     ("hub.search_ms", 20, 60_000),
     ("hub.max_queue", 1_000, 10_000_000),
+    ("otlp.batch", 1, 10_000),
+    ("otlp.timeout_s", 1, 300),
 ];
 
 /// Validates a value of the right type. `Err` completes "must be".
@@ -99,9 +101,12 @@ pub(super) fn range_of(key: &str, value: &Value) -> Result<(), String> {
         "hub.password_env" => {
             require(is_variable(text), "the name of a variable in capitals, not a password")
         }
+        "otlp.headers_env" => require(is_variable(text), "the name of a variable in capitals, not a header"),
+        "otlp.endpoint" => otlp::is_endpoint(text),
+        "otlp.signals" => otlp::are_signals(value),
         "hub.url" if text.is_empty() => Ok(()),
         "hub.url" => hub_url::parse(text).map(drop).map_err(|error| error.requirement()),
-        "hub.ca" => {
+        "hub.ca" | "otlp.ca" | "otlp.headers_file" => {
             let is_path = text.is_empty() || text.starts_with('/');
             require(is_path, "the whole path of a file, which begins with `/`")
         }

@@ -7,6 +7,7 @@ use super::enrich::Enrich;
 use super::guard::{Guard, StatusLine};
 use super::hub::Hub;
 use super::notify::Notify;
+use super::otlp::Otlp;
 use super::patterns::{covers, fits};
 use super::prices;
 use super::search::Search;
@@ -57,6 +58,7 @@ pub struct Config {
     pub enrich: Section<Enrich>,
     pub search: Section<Search>,
     pub hub: Section<Hub>,
+    pub otlp: Section<Otlp>,
     /// The user's prices, which replace compiled-in ones.
     pub prices: Vec<ModelPrice>,
 }
@@ -125,6 +127,7 @@ impl Config {
             enrich: Section::new(&values, Enrich::read),
             search: Section::new(&values, Search::read),
             hub: Section::new(&values, Hub::read),
+            otlp: Section::new(&values, Otlp::read),
             prices: values.user.get("prices").map(prices::read).unwrap_or_default(),
         }
     }

@@ -171,7 +171,7 @@ fn what_an_older_version_captured_is_summed_and_its_copies_are_not() {
 #[test]
 fn sums_are_read_from_their_own_table_by_time() {
     let bench = Bench::new();
-    for query in [BY_QUARTER, BY_MODEL, BY_PROJECT, BY_AGENT, BY_SESSION] {
+    for query in [BY_QUARTER, BY_MODEL, BY_PROJECT, BY_AGENT, BY_SESSION, BY_SERIES] {
         let plan = bench.plan(query);
         assert!(plan.contains("SEARCH s USING PRIMARY KEY (quarter>? AND quarter<?)"), "{plan}");
         assert!(!plan.contains("SCAN s") && !plan.contains("SCAN c"), "{plan}");

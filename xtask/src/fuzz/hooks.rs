@@ -12,19 +12,12 @@ use std::process::Command;
 use std::time::Instant;
 use std::{fs, thread};
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use towline_testkit::mutate::{Mutant, Mutator, recordings};
 
 use crate::files;
 use crate::outcome::{Failure, Result, Verdict, output_of};
 use crate::repository::Repository;
-
-/// The fuzz targets.
-#[derive(Subcommand)]
-pub enum Fuzz {
-    /// Feed damaged payloads to `tow hook`
-    Hooks(Options),
-}
 
 #[derive(Args)]
 pub struct Options {
@@ -50,11 +43,11 @@ const SHOWN_BYTES: usize = 2000;
 /// The journal entry of a hook that panicked, which still exits with 0.
 const PANIC: &[u8] = b"the hook panicked";
 
-pub fn run(Fuzz::Hooks(options): &Fuzz, repository: &Repository, out: &mut impl Write) -> Result<Verdict> {
+pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict> {
     let tow = options.tow.canonicalize().map_err(Failure::read(&options.tow))?;
     let home = tempfile::tempdir().map_err(Failure::write(Path::new("a temporary folder")))?;
     let mutator = Mutator::new(recordings(&repository.root().join("crates/agents/fixtures")), options.seed);
-    let trial = Trial { tow, home: home.path(), mutator };
+    let trial = Trial { tow: &tow, home: home.path(), mutator };
     let numbers = options.only.map_or(0..options.count, |only| only..only + 1);
     if let Some(only) = options.only {
         let Mutant { agent, origin, feeding, payload } = trial.mutator.mutant(only);
@@ -82,21 +75,21 @@ pub fn run(Fuzz::Hooks(options): &Fuzz, repository: &Repository, out: &mut impl 
 }
 
 /// The setting in which all mutants are tried.
-struct Trial<'a> {
-    tow: PathBuf,
-    home: &'a Path,
-    mutator: Mutator,
+pub(super) struct Trial<'a> {
+    pub tow: &'a Path,
+    pub home: &'a Path,
+    pub mutator: Mutator,
 }
 
-/// A mutant that the hook handled wrongly.
-struct Flaw {
-    number: u64,
-    what: String,
+/// A mutant that was handled wrongly.
+pub(super) struct Flaw {
+    pub number: u64,
+    pub what: String,
 }
 
 impl Trial<'_> {
     /// Tries every number, a few at a time, and prints progress now and then.
-    fn flaws(&self, numbers: Range<u64>, out: &mut impl Write) -> Result<Vec<Flaw>> {
+    pub fn flaws(&self, numbers: Range<u64>, out: &mut impl Write) -> Result<Vec<Flaw>> {
         let mut flaws = Vec::new();
         for start in numbers.clone().step_by(REPORTED_EVERY) {
             let end = (start + REPORTED_EVERY as u64).min(numbers.end);
@@ -120,7 +113,7 @@ impl Trial<'_> {
 
     fn flaw_of(&self, number: u64) -> Option<Flaw> {
         let mutant = self.mutator.mutant(number);
-        let what = match mutant.feed_to(&self.tow, &|program| self.command(program)) {
+        let what = match mutant.feed_to(self.tow, &|program| self.command(program)) {
             Err(error) => Some(format!("the hook could not be started: {error}")),
             Ok(output) => mutant.flaw_in(&output),
         };
@@ -136,7 +129,7 @@ impl Trial<'_> {
     }
 
     /// Counts panics in the journal, since the hook itself hides them.
-    fn panics(&self) -> Result<usize> {
+    pub fn panics(&self) -> Result<usize> {
         let mut panics = 0;
         for path in files::below(&self.home.join(".local/share/towline/journal"))? {
             let bytes = fs::read(&path).map_err(Failure::read(&path))?;
@@ -146,7 +139,7 @@ impl Trial<'_> {
     }
 
     /// Applies the rest of the journal, and lets the doctor check every page.
-    fn state_of_store(&self) -> Result<String> {
+    pub fn state_of_store(&self) -> Result<String> {
         let command = |arguments: &[&str]| {
             let mut command = self.command(self.tow.as_os_str());
             command.args(arguments);

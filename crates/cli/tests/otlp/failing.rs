@@ -1,0 +1,154 @@
+//! A receiver that is down, slow, busy, or does not like what it is sent.
+
+use std::net::TcpListener;
+use std::time::Instant;
+
+use crate::receiver::{Answer, Receiver};
+use crate::world::{HOUR, MINUTE, TEN, World, insist_on_each_once, turn};
+
+/// A world with a turn of three spans that waits to be sent.
+fn waiting(receiver: &Receiver, more: &str) -> World {
+    let world = World::sending_to(receiver, &format!("signals = [\"traces\"]\n{more}"));
+    world.transcript("s-1", "/home/dev/project", &turn("one", 0, "first", 2));
+    world
+}
+
+#[test]
+fn a_receiver_that_is_down_gets_everything_once_when_it_is_up() {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let world = World::new();
+    world.configure(&format!("http://{address}"), "");
+    world.transcript("s-1", "/home/dev/project", &turn("one", 0, "first", 2));
+    world.import();
+    world.work();
+    let doctor = world.doctor();
+    assert!(doctor.starts_with("warning") && doctor.contains(&address.to_string()), "{doctor}");
+    let jobs = world.env.tow(&["jobs", "--json"]).ok().json();
+    let rows = jobs["work"]["jobs"].as_array().unwrap();
+    let waits = rows.iter().find(|job| job["name"] == "otlp").unwrap();
+    assert_eq!((waits["pending"].as_u64(), waits["unit"].as_str()), (Some(1), Some("turns")));
+
+    let receiver = Receiver::at(address);
+    world.transcript("s-2", "/home/dev/project", &turn("two", 5, "second", 1));
+    world.import();
+    world.env.set_now(TEN + 2 * HOUR);
+    world.work();
+    assert_eq!(receiver.spans().len(), 5);
+    insist_on_each_once(&receiver);
+    assert!(world.doctor().starts_with("good"), "{}", world.doctor());
+    let jobs = world.env.tow(&["jobs", "--json"]).ok().json();
+    let rows = jobs["work"]["jobs"].as_array().unwrap();
+    assert!(rows.iter().any(|job| job["name"] == "otlp" && job["pending"] == 0), "{rows:?}");
+}
+
+#[test]
+fn a_receiver_that_asks_for_a_pause_is_left_alone_for_so_long() {
+    for status in [429, 503] {
+        let receiver = Receiver::start();
+        let world = waiting(&receiver, "");
+        receiver.answer([Answer::retry_after(status, "120")]);
+        world.import();
+        world.work();
+        assert_eq!((receiver.requests().len(), receiver.spans().len()), (1, 0), "{status}");
+        for (minutes, requests, spans) in [(1, 1, 0), (3, 2, 3)] {
+            world.env.set_now(TEN + HOUR + minutes * MINUTE);
+            world.work();
+            let found = (receiver.requests().len(), receiver.spans().len());
+            assert_eq!(found, (requests, spans), "{status} after {minutes} minutes");
+        }
+        insist_on_each_once(&receiver);
+    }
+}
+
+#[test]
+fn a_receiver_that_fails_now_and_then_loses_and_doubles_nothing() {
+    let receiver = Receiver::start();
+    let world = waiting(&receiver, "batch = 1\n");
+    let failing = [200, 503, 200, 502, 504, 500, 200, 429];
+    receiver.answer(failing.map(|status| match status {
+        200 => Answer::Status(200, "", vec![]),
+        status => Answer::status(status),
+    }));
+    world.import();
+    for hours in 1..10 {
+        world.env.set_now(TEN + hours * HOUR);
+        world.work();
+    }
+    assert_eq!(receiver.spans().len(), 3, "{:?}", receiver.names());
+    insist_on_each_once(&receiver);
+}
+
+#[test]
+fn a_receiver_that_never_answers_holds_background_work_up_for_the_time_limit_only() {
+    let receiver = Receiver::start();
+    let world = waiting(&receiver, "timeout_s = 1\n");
+    receiver.answer([Answer::Silence, Answer::Silence]);
+    world.import();
+    let begun = Instant::now();
+    world.work();
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+    assert!(world.doctor().contains("did not answer in time"), "{}", world.doctor());
+    assert_eq!(receiver.spans().len(), 0);
+    world.env.set_now(TEN + 3 * HOUR);
+    world.work();
+    world.env.set_now(TEN + 5 * HOUR);
+    world.work();
+    assert_eq!(receiver.spans().len(), 3);
+}
+
+#[test]
+fn what_a_receiver_rejects_is_told_and_not_sent_again() {
+    let receiver = Receiver::start();
+    let world = waiting(&receiver, "");
+    receiver.answer([Answer::rejecting(2, "too old")]);
+    world.import();
+    world.work();
+    world.env.set_now(TEN + 3 * HOUR);
+    world.work();
+    assert_eq!(receiver.requests().len(), 1);
+    let doctor = world.doctor();
+    assert!(doctor.contains("rejected 2 of them") && doctor.contains("too old"), "{doctor}");
+}
+
+#[test]
+fn a_request_that_a_receiver_calls_malformed_does_not_block_the_next() {
+    let receiver = Receiver::start();
+    let world = waiting(&receiver, "");
+    receiver.answer([Answer::status(400)]);
+    world.import();
+    world.work();
+    world.transcript("s-2", "/home/dev/project", &turn("two", 5, "second", 0));
+    world.import();
+    world.work();
+    assert_eq!((receiver.requests().len(), receiver.spans().len()), (2, 1));
+    let doctor = world.doctor();
+    assert!(doctor.contains("rejected 3 of them") && doctor.contains("400: not now"), "{doctor}");
+}
+
+#[test]
+fn a_request_that_is_too_large_is_sent_in_halves() {
+    let receiver = Receiver::start();
+    let world = waiting(&receiver, "");
+    receiver.answer([Answer::status(413)]);
+    world.import();
+    world.work();
+    assert_eq!((receiver.requests().len(), receiver.spans().len()), (3, 3));
+    insist_on_each_once(&receiver);
+}
+
+#[test]
+fn a_receiver_that_refuses_the_key_or_sends_elsewhere_is_told_by_the_doctor_with_what_to_do() {
+    for (answer, mend) in [(401, "otlp.headers_file"), (302, "tow config")] {
+        let receiver = Receiver::start();
+        let world = waiting(&receiver, "");
+        receiver.answer([Answer::status(answer)]);
+        world.import();
+        world.work();
+        let said = world.env.tow(&["doctor"]).stdout;
+        assert!(said.contains(&format!("it answered {answer}")) && said.contains(mend), "{said}");
+        assert_eq!(receiver.requests().len(), 1);
+        // Once it is mended, a user need not wait.
+        world.env.tow(&["work"]).ok();
+        assert_eq!(receiver.spans().len(), 3);
+    }
+}

@@ -1,0 +1,317 @@
+//! What the receiver is told: sessions, turns, tool calls and waits as traces, tokens and cost as sums.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use opentelemetry_proto::tonic::trace::v1::Span;
+use serde_json::json;
+
+use crate::receiver::{Receiver, attribute};
+use crate::world::{HOUR, MINUTE, TEN, World, ids, insist_on_each_once, turn};
+
+/// 2026-11-01T10:00:00Z in nanoseconds.
+const TEN_NS: u64 = TEN as u64 * 1_000_000;
+const SECOND: u64 = 1_000_000_000;
+
+fn named<'s>(spans: &'s [Span], name: &str) -> &'s Span {
+    spans.iter().find(|span| span.name == name).unwrap_or_else(|| panic!("no {name} in {spans:#?}"))
+}
+
+fn value(span: &Span, key: &str) -> String {
+    attribute(&span.attributes, key).unwrap_or_else(|| panic!("no {key} in {span:#?}"))
+}
+
+/// A session with hooks, a permission that takes half a minute, and an end.
+fn play(world: &World, receiver: &Receiver) {
+    let path = world.transcript("s-1", "/home/dev/project", &turn("one", 0, "repair the lighthouse", 2));
+    let hook = |event: &str, seconds: i64| {
+        world.env.set_now(TEN + seconds * 1000);
+        let payload = json!({"hook_event_name": event, "session_id": "s-1", "transcript_path": path,
+            "cwd": "/home/dev/project", "source": "startup", "prompt": "repair the lighthouse", "reason": "other",
+            "tool_name": "Bash", "tool_input": {"command": "make secret-target"}, "tool_response": {"stdout": ""}});
+        world.env.hook("claude", payload.to_string()).ok();
+        world.env.wait_no_process();
+    };
+    for (event, seconds) in
+        [("SessionStart", -1), ("UserPromptSubmit", 0), ("PermissionRequest", 11), ("PostToolUse", 41)]
+    {
+        hook(event, seconds);
+    }
+    world.work();
+    assert_eq!(receiver.names(), [""; 0], "the turn is not over");
+    hook("Stop", 120);
+    world.work();
+    assert!(!receiver.names().contains(&"session Claude Code".to_owned()), "the session is not over");
+    hook("SessionEnd", 180);
+    world.work();
+}
+
+#[test]
+fn a_session_its_turns_tool_calls_and_waits_are_one_trace() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "");
+    play(&world, &receiver);
+    let spans = receiver.spans();
+    let mut names = receiver.names();
+    names.sort();
+    let expected = [
+        "execute_tool Bash",
+        "execute_tool Bash",
+        "invoke_agent Claude Code",
+        "session Claude Code",
+        "wait permission",
+    ];
+    assert_eq!(names, expected);
+    insist_on_each_once(&receiver);
+    assert!(spans.iter().all(|span| span.trace_id == spans[0].trace_id && span.trace_id.len() == 16));
+
+    let [session, turn] = ["session Claude Code", "invoke_agent Claude Code"].map(|name| named(&spans, name));
+    let [call, wait] = ["execute_tool Bash", "wait permission"].map(|name| named(&spans, name));
+    assert!(session.parent_span_id.is_empty());
+    assert_eq!(turn.parent_span_id, session.span_id);
+    assert_eq!([&call.parent_span_id, &wait.parent_span_id], [&turn.span_id; 2]);
+    let times = |span: &Span| {
+        [span.start_time_unix_nano, span.end_time_unix_nano].map(|at| at.saturating_sub(TEN_NS) / SECOND)
+    };
+    assert_eq!([times(session), times(turn)], [[0, 180], [0, 120]]);
+    assert_eq!([times(call), times(wait)], [[10, 17], [11, 41]]);
+
+    assert_eq!(value(session, "session.id"), "s-1");
+    assert_eq!(value(turn, "gen_ai.conversation.id"), "s-1");
+    assert_eq!(value(turn, "gen_ai.operation.name"), "invoke_agent");
+    assert_eq!(value(turn, "gen_ai.provider.name"), "anthropic");
+    assert_eq!(value(turn, "gen_ai.request.model"), "claude-opus-5-5");
+    assert_eq!(value(turn, "gen_ai.usage.input_tokens"), "3330");
+    assert_eq!(value(turn, "gen_ai.usage.cache_read.input_tokens"), "3000");
+    assert_eq!(value(turn, "gen_ai.usage.output_tokens"), "60");
+    assert_eq!(value(call, "gen_ai.tool.name"), "Bash");
+    assert_eq!(value(wait, "towline.wait.reason"), "permission");
+    let failed: Vec<_> = spans.iter().filter(|span| span.status.is_some()).collect();
+    assert_eq!(failed.len(), 1, "one of the two calls failed");
+    assert_eq!(value(failed[0], "error.type"), "failed");
+    assert!(world.doctor().starts_with("good: http://127.0.0.1"), "{}", world.doctor());
+}
+
+#[test]
+fn tokens_and_cost_are_sums_that_only_grow() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "");
+    world.transcript("session-1", "/home/dev/project", &turn("one", 0, "first", 1));
+    world.import();
+    world.work();
+    let sums = receiver.sums();
+    let expected = [
+        ("gen_ai.client.inference.usage.input_tokens", 2220.0),
+        ("gen_ai.client.inference.usage.output_tokens", 40.0),
+        ("gen_ai.client.inference.usage.cache_read.input_tokens", 2000.0),
+        ("gen_ai.client.inference.usage.cache_write.input_tokens", 20.0),
+    ];
+    for (name, value) in expected {
+        assert!(sums.contains(&(name.to_owned(), "claude-opus-5-5".to_owned(), value)), "{name} in {sums:?}");
+    }
+    // 200 and 20 tokens at 4 and 5 dollars a million, 2000 cached ones at 0.2, 40 of output at 20.
+    let (.., cost) = sums.iter().find(|(name, ..)| name == "towline.usage.cost").unwrap();
+    assert!((cost - 0.0021).abs() < 1e-9, "{cost}");
+
+    let count = receiver.requests().len();
+    world.work();
+    assert_eq!(receiver.requests().len(), count, "nothing has changed");
+    world.transcript("s-2", "/home/dev/project", &turn("two", 5, "second", 1));
+    world.import();
+    world.env.tow(&["forget", "session-1", "--yes"]).ok();
+    world.work();
+    let input: Vec<f64> = receiver
+        .sums()
+        .iter()
+        .filter(|(name, ..)| name.ends_with("usage.input_tokens"))
+        .map(|sum| sum.2)
+        .collect();
+    assert_eq!(input, [4440.0], "what was forgotten was used nevertheless");
+}
+
+#[test]
+fn names_and_numbers_are_sent_but_no_text_unless_the_user_wants_it() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "");
+    world.transcript("s-1", "/home/dev/project", &turn("one", 0, "repair the pharos", 1));
+    world.import();
+    world.work();
+    let holds = |word: &str| {
+        receiver
+            .requests()
+            .iter()
+            .any(|request| request.body.windows(word.len()).any(|part| part == word.as_bytes()))
+    };
+    assert_eq!(receiver.names().len(), 2);
+    for word in ["pharos", "lighthouse", "secret-target", "all well", "/home/dev"] {
+        assert!(!holds(word), "{word} was sent");
+    }
+    world.configure(&receiver.endpoint(), "text = true\n");
+    world.transcript("s-2", "/home/dev/project", &turn("two", 5, "repair the pharos", 1));
+    world.import();
+    world.work();
+    assert!(holds("pharos") && holds("lighthouse"));
+    assert!(!holds("secret-target") && !holds("all well"), "input and output of tools are never sent");
+    insist_on_each_once(&receiver);
+}
+
+#[test]
+fn private_turns_excluded_folders_and_excluded_tools_are_not_told() {
+    let receiver = Receiver::start();
+    let world = World::new();
+    let mut private = turn("one", 0, "<private>about the pharos</private>", 1);
+    private.extend(turn("two", 5, "in the open", 1));
+    world.transcript("s-1", "/home/dev/project", &private);
+    world.transcript("s-2", "/home/dev/letters", &turn("three", 10, "write to mother", 1));
+    // Captured before they were excluded.
+    world.import();
+    let exclusions = "[privacy]\nexclude_projects = [\"/home/dev/letters\"]\nexclude_tools = [\"Bash\"]\n";
+    world.write_config(&format!("[otlp]\nendpoint = \"{}\"\n{exclusions}", receiver.endpoint()), TEN - HOUR);
+    world.work();
+    let spans = receiver.spans();
+    assert_eq!(receiver.names(), ["invoke_agent Claude Code"]);
+    assert_eq!(spans[0].start_time_unix_nano, TEN_NS + 300 * SECOND);
+    let sums = receiver.sums();
+    let (.., input) = sums.iter().find(|(name, ..)| name.ends_with("usage.input_tokens")).unwrap();
+    assert_eq!(*input, 4440.0, "the excluded folder is not in the sums: {sums:?}");
+}
+
+#[test]
+fn only_what_happens_while_the_export_is_on_is_sent() {
+    let receiver = Receiver::start();
+    let world = World::new();
+    world.transcript("s-1", "/home/dev/project", &turn("one", 0, "before", 0));
+    world.import();
+    let on = format!("[otlp]\nendpoint = \"{}\"\n", receiver.endpoint());
+    world.write_config(&on, TEN + 3 * MINUTE);
+    world.transcript("s-2", "/home/dev/project", &turn("two", 5, "while it is on", 0));
+    world.import();
+    world.work();
+    assert_eq!(receiver.spans().len(), 1);
+    assert_eq!(receiver.spans()[0].start_time_unix_nano, TEN_NS + 300 * SECOND);
+
+    world.write_config("", TEN + 8 * MINUTE);
+    world.transcript("s-3", "/home/dev/project", &turn("three", 10, "while it is off", 0));
+    world.import();
+    world.work();
+    world.write_config(&on, TEN + 13 * MINUTE);
+    world.transcript("s-4", "/home/dev/project", &turn("four", 15, "on again", 0));
+    world.import();
+    world.work();
+    let begun: Vec<u64> =
+        receiver.spans().iter().map(|span| (span.start_time_unix_nano - TEN_NS) / SECOND / 60).collect();
+    assert_eq!(begun, [5, 15]);
+}
+
+#[test]
+fn a_session_that_fell_silent_ends_and_one_that_is_resumed_goes_on_in_its_trace() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "signals = [\"traces\"]\n");
+    let mut entries = turn("one", 0, "first", 0);
+    world.transcript("s-1", "/home/dev/project", &entries);
+    world.import();
+    world.work();
+    assert_eq!(receiver.names(), ["invoke_agent Claude Code"]);
+    world.env.set_now(TEN + 26 * HOUR);
+    world.work();
+    assert_eq!(receiver.names(), ["invoke_agent Claude Code", "session Claude Code"]);
+
+    entries.extend(turn("two", 26 * 60, "second", 0));
+    world.transcript("s-1", "/home/dev/project", &entries);
+    world.import();
+    world.env.set_now(TEN + 60 * HOUR);
+    world.work();
+    world.work();
+    let spans = receiver.spans();
+    assert_eq!(spans.len(), 4, "{:?}", receiver.names());
+    assert!(spans.iter().all(|span| span.trace_id == spans[0].trace_id));
+    assert_eq!(spans[3].parent_span_id, spans[1].span_id, "the second run is below the first");
+    assert_eq!(spans[2].parent_span_id, spans[3].span_id);
+    insist_on_each_once(&receiver);
+}
+
+/// Subagents have files of their own, which are captured at other times.
+#[test]
+fn calls_of_a_subagent_that_are_captured_late_follow_once() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "signals = [\"traces\"]\nbatch = 1\n");
+    world.transcript("s-1", "/home/dev/project", &turn("one", 0, "first", 1));
+    world.import();
+    world.work();
+    assert_eq!(receiver.names(), ["invoke_agent Claude Code", "execute_tool Bash"]);
+    let mut entries = turn("sub", 1, "look for it", 3);
+    entries
+        .iter_mut()
+        .for_each(|entry| (entry["isSidechain"], entry["agentId"]) = (json!(true), json!("a1")));
+    // The last call has no output yet.
+    let part = entries[..6].to_vec();
+    let place = "s-1/subagents/agent-a1";
+    world.subagent(place, &part);
+    world.import();
+    world.work();
+    assert_eq!(receiver.names()[2..], ["execute_tool Bash"; 2]);
+    world.subagent(place, &entries);
+    world.import();
+    world.work();
+    let spans = receiver.spans();
+    assert_eq!(spans.len(), 5, "{:?}", receiver.names());
+    assert!(spans[2..].iter().all(|span| span.parent_span_id == spans[0].span_id));
+    assert!(spans[2..].iter().all(|span| value(span, "gen_ai.agent.id") == "a1"));
+    insist_on_each_once(&receiver);
+}
+
+#[test]
+fn ids_do_not_depend_on_when_or_from_which_archive_a_span_is_sent() {
+    let sent = |more: &str| {
+        let receiver = Receiver::start();
+        let world = World::sending_to(&receiver, more);
+        world.transcript("s-1", "/home/dev/project", &turn("one", 0, "first", 3));
+        world.import();
+        world.work();
+        ids(&receiver.spans())
+    };
+    let first = sent("");
+    assert_eq!((first.len(), &first), (4, &sent("batch = 1\n")));
+}
+
+#[test]
+fn a_turn_larger_than_a_batch_is_sent_in_several_requests_and_each_span_once() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "batch = 3\n");
+    for (number, minute) in (0..3).zip((0..).step_by(5)) {
+        let session = format!("s-{number}");
+        world.transcript(&session, "/home/dev/project", &turn(&session, minute, "much to do", 7));
+    }
+    world.import();
+    world.work();
+    let traces = receiver.requests().into_iter().filter(|request| request.path == "/v1/traces");
+    let sizes: Vec<usize> = traces.map(|request| request.spans().len()).collect();
+    assert!(sizes.iter().all(|size| *size <= 3) && sizes.iter().sum::<usize>() == 24, "{sizes:?}");
+    insist_on_each_once(&receiver);
+}
+
+#[test]
+fn headers_come_from_a_file_that_nobody_else_can_read_or_from_a_variable() {
+    let receiver = Receiver::start();
+    let world = World::new();
+    let file = world.env.home().join("otlp-headers");
+    fs::write(&file, "authorization: Bearer t0ken\n").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let more = format!("headers_file = \"{}\"\nheaders_env = \"OTLP_HEADERS\"\n", file.display());
+    world.configure(&receiver.endpoint(), &more);
+    world.env.set("OTLP_HEADERS", "x-tenant=me%20too");
+    world.transcript("s-1", "/home/dev/project", &turn("one", 0, "first", 0));
+    world.import();
+    world.work();
+    assert!(receiver.requests().is_empty());
+    let doctor = world.doctor();
+    assert!(doctor.contains("can be read by others") && !doctor.contains("t0ken"), "{doctor}");
+
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    world.env.tow(&["work"]).ok();
+    let request = &receiver.requests()[0];
+    assert_eq!(request.header("authorization"), Some("Bearer t0ken"));
+    assert_eq!(request.header("x-tenant"), Some("me too"));
+    assert_eq!(request.header("content-type"), Some("application/x-protobuf"));
+    assert!(world.doctor().starts_with("good"), "{}", world.doctor());
+}

@@ -1,0 +1,373 @@
+//! Sends sessions, turns, tool calls and waits as traces, tokens and cost as metrics, by OTLP over HTTP.
+//!
+//! Only `tow data work` sends, and only if the user named a receiver. Each request is recorded as sent before the next is
+//! gathered; the archive is never held while waiting for the receiver. A kill in between sends a request again, with the
+//! same ids.
+
+mod gather;
+mod headers;
+mod ids;
+mod metrics;
+mod progress;
+mod receiver;
+mod spans;
+
+pub use headers::HeadersError;
+pub use progress::{OtlpStatus, Tally};
+
+use super::Amount;
+use super::backoff::Trouble;
+use crate::capture::Wishes;
+use crate::runtime::archive::{self, Writable};
+use crate::runtime::config::{Otlp, OtlpSignal};
+use crate::runtime::faults::record_here;
+use crate::runtime::{Env, Failure, chain, settings};
+use gather::{SpanBatch, SpanSource, WordsWanted};
+use opentelemetry_proto::tonic::collector::metrics::v1::{
+    ExportMetricsServiceRequest, ExportMetricsServiceResponse,
+};
+use opentelemetry_proto::tonic::collector::trace::v1::{
+    ExportTraceServiceRequest, ExportTraceServiceResponse,
+};
+use opentelemetry_proto::tonic::common::v1::InstrumentationScope;
+use opentelemetry_proto::tonic::metrics::v1::{ResourceMetrics, ScopeMetrics};
+use opentelemetry_proto::tonic::resource::v1::Resource;
+use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
+use progress::{Progress, READER};
+use receiver::{Receiver, Refusal};
+use spans::text;
+use std::time::Duration;
+use towline_core::fault::FaultKind;
+use towline_core::id::Uid;
+use towline_store::{Archive, Store, StoreError};
+
+/// How long to wait for another writer of the archive.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Time limit of a background export; the next run continues.
+const A_WHILE: Duration = Duration::from_secs(30);
+/// Sums are read up to this far ahead: a session's clock may be ahead of ours.
+const AHEAD_MS: i64 = 24 * 3_600_000;
+
+/// Why nothing more was sent.
+#[derive(Debug, thiserror::Error)]
+enum NoExport {
+    #[error("another process writes what is kept")]
+    Busy,
+    #[error("the receiver of telemetry: {why}")]
+    Refused { why: String, remedy: String, pause_ms: i64 },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{}", .0.what)]
+    Told(Failure),
+}
+
+/// What a run has sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Exported {
+    pub spans: u64,
+    pub points: u64,
+}
+
+/// Whether a receiver is named.
+pub fn is_on(env: &Env) -> bool {
+    settings(env).otlp.is_on()
+}
+
+/// Sends what is ready. Errors are recorded and do not stop other work. A user who asks is not kept waiting by an earlier
+/// failure.
+pub fn export_if_on(env: &Env, amount: Amount) -> Exported {
+    let mut done = Exported::default();
+    match export(env, amount, &mut done) {
+        Ok(()) | Err(NoExport::Busy) => {}
+        Err(NoExport::Refused { why, remedy, pause_ms }) => {
+            let noted = note_trouble(env, why, remedy, pause_ms);
+            noted.unwrap_or_else(|error| record_here(env, FaultKind::Store, chain(&error)));
+        }
+        Err(error) => record_here(env, FaultKind::Store, chain(&error)),
+    }
+    done
+}
+
+/// The number of turns that wait to be sent, at most `most`.
+pub fn count_pending(archive: &Archive, most: u32) -> Result<u64, StoreError> {
+    let Some(progress) = Progress::load(archive)? else { return Ok(0) };
+    if progress.is_scanning() {
+        return archive.count_turns_after(0, most);
+    }
+    archive.count_turns_changed_after(archive.read_up_to(READER)?.unwrap_or(0), most)
+}
+
+fn export(env: &Env, amount: Amount, done: &mut Exported) -> Result<(), NoExport> {
+    let config = settings(env).otlp;
+    if !env.home.archive().exists() {
+        return Ok(());
+    }
+    if !config.is_on() {
+        return end(env);
+    }
+    if amount == Amount::AWhile && is_paused(env)? {
+        return Ok(());
+    }
+    let wishes = Wishes::load(env).map_err(NoExport::Told)?;
+    let receiver = Receiver::open(&config).map_err(|error| refused(chain(&error), error.remedy()))?;
+    let began = env.elapsed();
+    let exporter = Exporter { env, config: &config, wishes: &wishes, receiver: &receiver, amount, began };
+    if config.sends(OtlpSignal::Traces) {
+        exporter.send_traces(done)?;
+    }
+    if config.sends(OtlpSignal::Metrics) {
+        exporter.send_metrics(done)?;
+    }
+    note_success(env, *done)
+}
+
+fn refused(why: String, remedy: String) -> NoExport {
+    NoExport::Refused { why, remedy, pause_ms: 0 }
+}
+
+/// Opens the archive for writing only if something has to be forgotten.
+fn end(env: &Env) -> Result<(), NoExport> {
+    let was_on = Archive::read(&env.home, PATIENCE)?
+        .map(|archive| Progress::load(&archive))
+        .transpose()?
+        .is_some_and(|progress| progress.is_some());
+    if was_on {
+        progress::end(&writing(env)?.archive)?;
+    }
+    Ok(())
+}
+
+fn is_paused(env: &Env) -> Result<bool, StoreError> {
+    let Some(archive) = Archive::read(&env.home, PATIENCE)? else { return Ok(false) };
+    Ok(progress::trouble(&archive)?.is_some_and(|trouble| trouble.holds(env.later().now)))
+}
+
+/// Fails as busy if another process holds the archive for this long.
+fn writing(env: &Env) -> Result<Writable, NoExport> {
+    archive::open(env, PATIENCE)?.ok_or(NoExport::Busy)
+}
+
+struct Exporter<'a> {
+    env: &'a Env,
+    config: &'a Otlp,
+    wishes: &'a Wishes,
+    receiver: &'a Receiver,
+    amount: Amount,
+    began: Duration,
+}
+
+impl Exporter<'_> {
+    fn send_traces(&self, done: &mut Exported) -> Result<(), NoExport> {
+        loop {
+            let (batch, resource) = self.batch()?;
+            let (count, is_all) = (batch.spans.len() as u64, batch.is_all);
+            if is_all && batch.is_nothing {
+                return Ok(());
+            }
+            let rejected = self.send_spans(&resource, &batch.spans)?;
+            self.record(|archive, tally| {
+                tally.spans += count;
+                tally.add_rejected(rejected);
+                batch.record(archive)
+            })?;
+            done.spans += count;
+            if is_all || !self.has_time() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn batch(&self) -> Result<(SpanBatch, Resource), NoExport> {
+        let store = Store::read(&self.env.home, PATIENCE)?;
+        let writable = writing(self.env)?;
+        let archive = &writable.archive;
+        let source = SpanSource {
+            archive,
+            store: store.as_ref(),
+            wishes: self.wishes,
+            words: if self.config.text { WordsWanted::All } else { WordsWanted::None },
+            most: self.config.batch,
+            now: self.env.later().now,
+        };
+        let batch = source.batch(Progress::begin(archive, self.env)?)?;
+        Ok((batch, resource(archive.machine())))
+    }
+
+    /// Sends spans in one request, or in several if the receiver calls that one too large. What it calls malformed counts
+    /// as rejected: it would be so again.
+    fn send_spans(&self, resource: &Resource, spans: &[Span]) -> Result<Rejected, NoExport> {
+        if spans.is_empty() {
+            return Ok(Rejected::default());
+        }
+        let scope_spans =
+            vec![ScopeSpans { scope: Some(scope()), spans: spans.to_vec(), ..ScopeSpans::default() }];
+        let resource_spans =
+            vec![ResourceSpans { resource: Some(resource.clone()), scope_spans, ..ResourceSpans::default() }];
+        let request = ExportTraceServiceRequest { resource_spans };
+        let now = self.env.later().now;
+        let all = spans.len() as i64;
+        match self.receiver.post::<ExportTraceServiceResponse>("/v1/traces", &request, now) {
+            Ok(response) => {
+                let partial = response.partial_success.unwrap_or_default();
+                Ok(Rejected::new(partial.rejected_spans.min(all), partial.error_message))
+            }
+            Err(Refusal::TooLarge) if spans.len() > 1 => {
+                let (first, second) = spans.split_at(spans.len() / 2);
+                Ok(self.send_spans(resource, first)?.plus(self.send_spans(resource, second)?))
+            }
+            Err(Refusal::TooLarge) => Ok(Rejected::new(all, "it answered 413: one span is too large")),
+            Err(Refusal::Malformed(why)) => Ok(Rejected::new(all, why)),
+            Err(Refusal::Later { why, remedy, pause_ms }) => Err(self.refused(why, remedy, pause_ms)),
+        }
+    }
+
+    /// Sums are sent only if they have changed.
+    fn send_metrics(&self, done: &mut Exported) -> Result<(), NoExport> {
+        let writable = writing(self.env)?;
+        let archive = &writable.archive;
+        let since = Progress::begin(archive, self.env)?.since();
+        let now = self.env.later().now;
+        let prices = settings(self.env).all_prices();
+        let sent = progress::sums(archive)?;
+        let sums =
+            sent.updated(metrics::current(archive, self.wishes, &prices, &(since..now.plus_ms(AHEAD_MS)))?);
+        let resource = resource(archive.machine());
+        drop(writable);
+        let mut rejected = Rejected::default();
+        if sums.differs(&sent) {
+            let metrics = sums.metrics(since, now);
+            let scope_metrics =
+                vec![ScopeMetrics { scope: Some(scope()), metrics, ..ScopeMetrics::default() }];
+            let resource_metrics = vec![ResourceMetrics {
+                resource: Some(resource),
+                scope_metrics,
+                ..ResourceMetrics::default()
+            }];
+            rejected = self.send_sums(&ExportMetricsServiceRequest { resource_metrics }, sums.points())?;
+            done.points += sums.points() as u64;
+        }
+        if sums == sent {
+            return Ok(());
+        }
+        let points = done.points;
+        self.record(|archive, tally| {
+            tally.points += points;
+            tally.add_rejected(rejected);
+            progress::save_sums(archive, &sums)
+        })
+    }
+
+    fn send_sums(&self, request: &ExportMetricsServiceRequest, points: usize) -> Result<Rejected, NoExport> {
+        let (now, all) = (self.env.later().now, points as i64);
+        match self.receiver.post::<ExportMetricsServiceResponse>("/v1/metrics", request, now) {
+            Ok(response) => {
+                let partial = response.partial_success.unwrap_or_default();
+                Ok(Rejected::new(partial.rejected_data_points.min(all), partial.error_message))
+            }
+            Err(Refusal::TooLarge) => Ok(Rejected::new(all, "it answered 413: the sums are too large")),
+            Err(Refusal::Malformed(why)) => Ok(Rejected::new(all, why)),
+            Err(Refusal::Later { why, remedy, pause_ms }) => Err(self.refused(why, remedy, pause_ms)),
+        }
+    }
+
+    fn refused(&self, why: String, remedy: String, pause_ms: i64) -> NoExport {
+        NoExport::Refused { why: format!("{}: {why}", self.config.endpoint), remedy, pause_ms }
+    }
+
+    /// Records progress and tally in one transaction.
+    fn record(
+        &self,
+        keep: impl FnOnce(&Archive, &mut Tally) -> Result<(), StoreError>,
+    ) -> Result<(), NoExport> {
+        let writable = writing(self.env)?;
+        let archive = &writable.archive;
+        Ok(archive.in_transaction(|| {
+            let mut tally = progress::tally(archive)?;
+            keep(archive, &mut tally)?;
+            progress::save_tally(archive, &tally)
+        })?)
+    }
+
+    fn has_time(&self) -> bool {
+        self.amount == Amount::All || self.env.elapsed().saturating_sub(self.began) < A_WHILE
+    }
+}
+
+/// What the receiver rejected of a request. It must not be sent again.
+#[derive(Clone, Debug, Default)]
+struct Rejected {
+    count: u64,
+    why: String,
+}
+
+impl Rejected {
+    fn new(count: i64, why: impl Into<String>) -> Rejected {
+        Rejected { count: u64::try_from(count).unwrap_or(0), why: why.into() }
+    }
+
+    fn plus(self, other: Rejected) -> Rejected {
+        let why = if other.why.is_empty() { self.why } else { other.why };
+        Rejected { count: self.count + other.count, why }
+    }
+}
+
+impl Tally {
+    fn add_rejected(&mut self, rejected: Rejected) {
+        self.rejected += rejected.count;
+        if !rejected.why.is_empty() {
+            self.why = towline_agents::ask::short(&rejected.why);
+        }
+    }
+}
+
+fn scope() -> InstrumentationScope {
+    InstrumentationScope {
+        name: "towline".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..InstrumentationScope::default()
+    }
+}
+
+/// Names the machine by its random id, so that sums of several machines stay apart.
+fn resource(machine: Uid) -> Resource {
+    let attributes = vec![
+        text("service.name", "towline"),
+        text("service.version", env!("CARGO_PKG_VERSION")),
+        text("service.instance.id", &machine.to_string()),
+    ];
+    Resource { attributes, ..Resource::default() }
+}
+
+fn note_success(env: &Env, done: Exported) -> Result<(), NoExport> {
+    let had_trouble = || -> Result<bool, StoreError> {
+        let archive = Archive::read(&env.home, PATIENCE)?;
+        Ok(archive.map(|archive| progress::trouble(&archive)).transpose()?.flatten().is_some())
+    };
+    if done == Exported::default() && !had_trouble()? {
+        return Ok(());
+    }
+    let writable = writing(env)?;
+    let archive = &writable.archive;
+    Ok(archive.in_transaction(|| {
+        let tally = Tally { sent_at_ms: Some(env.later().now.0), ..progress::tally(archive)? };
+        progress::save_tally(archive, &tally)?;
+        progress::save_trouble(archive, None)
+    })?)
+}
+
+/// A receiver that is down is no fault. An error that the user must fix is recorded as a fault once.
+fn note_trouble(env: &Env, why: String, remedy: String, pause_ms: i64) -> Result<(), StoreError> {
+    let Some(writable) = archive::open(env, PATIENCE)? else { return Ok(()) };
+    let (archive, now) = (&writable.archive, env.later().now);
+    let earlier = progress::trouble(archive)?;
+    let [.., high, low] = env.uid().0;
+    let dice = u64::from(u16::from_be_bytes([high, low]));
+    let is_users = !remedy.is_empty();
+    let trouble = Trouble::after(earlier.as_ref(), why, remedy, now, dice).asked_to_wait(now, pause_ms);
+    progress::save_trouble(archive, Some(&trouble))?;
+    drop(writable);
+    if is_users && trouble.failures == 1 {
+        record_here(&env.later(), FaultKind::Notify, format!("the receiver of telemetry: {}", trouble.what));
+    }
+    Ok(())
+}
