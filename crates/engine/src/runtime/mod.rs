@@ -6,6 +6,7 @@ pub mod archive;
 pub mod budget;
 pub mod calendar;
 pub mod config;
+pub mod descriptions;
 pub mod env;
 pub mod failure;
 pub mod faults;
