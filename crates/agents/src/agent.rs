@@ -106,7 +106,7 @@ pub struct ProcessContext<'a> {
 }
 
 /// Agents that Towline does not hook into: a command below one of them is not the user's either.
-const OTHER_AGENTS: [&str; 12] = [
+const OTHER_AGENTS: [&str; 17] = [
     "aider",
     "amp",
     "auggie",
@@ -115,10 +115,15 @@ const OTHER_AGENTS: [&str; 12] = [
     "cursor-agent",
     "droid",
     "goose",
+    "grok",
     "kilocode",
     "kimi",
+    "kimi-code",
+    "pi",
     "plandex",
     "roo",
+    "vibe",
+    "vibe-rs",
 ];
 
 /// Variables of unhooked agents, and of hooked agents whose commands may get no session id.

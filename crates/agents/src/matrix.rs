@@ -5,6 +5,7 @@
 
 use crate::adapter::{Adapter, SubagentFiles};
 use crate::agent::Agent;
+use crate::described::{Capabilities, Description, SHIPPED};
 use std::fmt::Write;
 use towline_core::typing::SessionStartReport;
 
@@ -75,20 +76,54 @@ pub fn matrix() -> String {
     table
 }
 
+/// The same for the descriptions that are shipped: what each says.
+pub fn described_matrix() -> String {
+    let mut table = "| agent | name | compared with | state | capture | tools | resume |\n|---|---|---|---|---|---|---|\n".to_owned();
+    let shipped = SHIPPED.into_iter().filter_map(|(name, text)| Description::parse(name, text).ok());
+    for it in shipped {
+        let Capabilities { screen, title, transcript, tools, resume } = it.capabilities();
+        let state = match (screen, title) {
+            (true, true) => "screen and title",
+            (true, false) => "screen",
+            (false, true) => "title",
+            (false, false) => "–",
+        };
+        let [transcript, tools, resume] =
+            [transcript, tools, resume].map(|is_so| if is_so { "yes" } else { "–" });
+        let (agent, name, proven) = (it.title(), it.name(), it.proven().unwrap_or("–"));
+        let _ = writeln!(
+            table,
+            "| {agent} | `{name}` | {proven} | {state} | {transcript} | {tools} | {resume} |"
+        );
+    }
+    table
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
+    #[track_caller]
     #[expect(clippy::disallowed_methods, reason = "a variable of the person who runs the test")]
-    fn the_table_in_the_docs_is_the_present_one() {
+    fn check(begin: &str, end: &str, table: &str) {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents.md");
         let page = std::fs::read_to_string(path).unwrap();
-        let (start, end) = (page.find("| | ").unwrap(), page.find("\n\n## How each").unwrap() + 1);
-        if page[start..end] != matrix() && std::env::var_os("UPDATE_DOCS").is_some() {
-            std::fs::write(path, format!("{}{}{}", &page[..start], matrix(), &page[end..])).unwrap();
+        let start = page.find(begin).unwrap();
+        let end = start + page[start..].find(end).unwrap() + 1;
+        if page[start..end] != *table && std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, format!("{}{table}{}", &page[..start], &page[end..])).unwrap();
             return;
         }
-        assert_eq!(&page[start..end], matrix(), "UPDATE_DOCS=1 writes the present one");
+        assert_eq!(&page[start..end], table, "UPDATE_DOCS=1 writes the present one");
+    }
+
+    #[test]
+    fn the_table_in_the_docs_is_the_present_one() {
+        check("| | ", "\n\n## How each", &matrix());
+    }
+
+    #[test]
+    fn the_table_of_descriptions_in_the_docs_is_the_present_one() {
+        check("| agent | name |", "\n\n", &described_matrix());
     }
 }

@@ -3,6 +3,7 @@
 //! Bytes in, pieces out: opens no file, and keeps only the bounded state that later lines need.
 
 use crate::agent::Agent;
+use crate::described::MappedState;
 use crate::transcript::{Found, LineError};
 use crate::{claude, codex, copilot, gemini, opencode, qwen};
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,8 @@ pub enum TranscriptReader {
     Qwen(qwen::transcript::TranscriptState),
     Copilot(copilot::transcript::EventsState),
     Rows(opencode::transcript::RowsState),
+    /// Of an agent that a file describes.
+    Mapped(MappedState),
 }
 
 impl Agent {
@@ -37,6 +40,7 @@ impl TranscriptReader {
             TranscriptReader::Qwen(state) => state.read(text, found),
             TranscriptReader::Copilot(state) => state.read(text, found),
             TranscriptReader::Rows(state) => state.read(text, found),
+            TranscriptReader::Mapped(state) => state.read(text, found),
         }
     }
 }

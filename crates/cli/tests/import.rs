@@ -509,7 +509,7 @@ fn a_database_that_cannot_be_read_is_named_and_stops_nothing_else() {
         .env
         .tow(&["import", "nothing"])
         .exits(2)
-        .complains("claude, codex, qwen, gemini, copilot, opencode, kilo, throughline, claude-mem");
+        .complains("claude, codex, qwen, gemini, copilot, opencode, kilo, cline, droid, grok, kimi, pi, vibe, throughline, claude-mem");
 }
 
 #[test]

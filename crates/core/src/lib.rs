@@ -26,6 +26,7 @@ pub mod ledger;
 pub mod line;
 pub mod memory;
 pub mod meter;
+pub mod nearest;
 pub mod patience;
 pub mod phrases;
 pub mod piece;

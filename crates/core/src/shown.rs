@@ -13,9 +13,11 @@ use std::cmp::Reverse;
 pub struct SeatView {
     pub seat: String,
     pub agent: String,
-    /// `None` for an agent that runs without our hooks: only its presence is known.
+    /// `None` for an agent that runs without our hooks: only its presence is known, or what its screen shows.
     pub session: Option<String>,
     pub state: SessionState,
+    /// The state was read from the screen of an agent without hooks.
+    pub by_screen: bool,
     pub since: Timestamp,
     pub seen: bool,
     pub project: Option<String>,

@@ -27,6 +27,20 @@ pub struct PaneInfo {
     pub terminal: String,
     /// Only filled by `screens`.
     pub screen: String,
+    /// The title that the program in it has set; only filled by `screens`.
+    pub title: String,
+}
+
+impl PaneInfo {
+    /// A pane of which nothing was read yet.
+    pub fn at(id: &str, terminal: &str) -> PaneInfo {
+        PaneInfo {
+            id: id.to_owned(),
+            terminal: terminal.to_owned(),
+            screen: String::new(),
+            title: String::new(),
+        }
+    }
 }
 
 /// One line of a menu: its label, its key, and the tmux command it runs.
@@ -128,7 +142,7 @@ impl TmuxServer {
 
     /// Captures the panes' screens in one call. tmux stops at the first pane that it does not find.
     fn capture(&self, panes: &[PaneInfo]) -> Option<Vec<PaneInfo>> {
-        let mark = format!("{MARK}#{{pane_id}} #{{pane_tty}}");
+        let mark = format!("{MARK}#{{pane_id}} #{{pane_tty}} #{{pane_title}}");
         let mut arguments: Vec<&str> = vec![];
         for pane in panes {
             arguments.extend(["display-message", "-p", "-t", &pane.id, &mark, ";"]);
@@ -315,9 +329,10 @@ const CLEAR_COMMAND: &str = "run-shell -C \"#{S:#{W:set-option -wuq -t '#{window
 pub(crate) const MARK: &str = "\u{1e}towline\u{1e}";
 
 fn parse_pane(line: &str) -> Option<PaneInfo> {
-    let (id, terminal) = line.split_once(' ')?;
+    let (id, rest) = line.split_once(' ')?;
+    let (terminal, title) = rest.split_once(' ').unwrap_or((rest, ""));
     let is_valid = id.starts_with('%') && id[1..].bytes().all(|b| b.is_ascii_digit());
-    is_valid.then(|| PaneInfo { id: id.to_owned(), terminal: terminal.to_owned(), screen: String::new() })
+    is_valid.then(|| PaneInfo { title: title.to_owned(), ..PaneInfo::at(id, terminal) })
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use crate::scope::Scope;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
-use towline_agents::Agent;
 use towline_core::fault::FaultKind;
 use towline_engine::capture::{Transcript, Wishes};
 use towline_engine::handoff::bookmarks::{Looked, look};
@@ -15,6 +14,7 @@ use towline_engine::memory::distil::{self, Distilled};
 use towline_engine::memory::enrich;
 use towline_engine::runtime::archive::Writable;
 use towline_engine::runtime::config::JournalSync;
+use towline_engine::runtime::descriptions::writer_named;
 use towline_engine::runtime::env::leave_folder;
 use towline_engine::runtime::faults::record_here;
 use towline_engine::runtime::spawn::at_low_priority;
@@ -36,17 +36,17 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    fn transcripts(&self) -> Result<Vec<Transcript>, Failure> {
+    fn transcripts(&self, env: &Env) -> Result<Vec<Transcript>, Failure> {
         let Some(name) = &self.agent else { return Ok(vec![]) };
         let unknown =
             || Failure::input(format!("there is no agent `{name}`")).hint("Run `tow data import --help`.");
-        let agent = Agent::from_name(name).ok_or_else(unknown)?;
-        Ok(self.files.iter().map(|path| Transcript { agent, path: path.clone() }).collect())
+        let agent = writer_named(env, name).ok_or_else(unknown)?;
+        Ok(self.files.iter().map(|path| Transcript { agent: agent.clone(), path: path.clone() }).collect())
     }
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
-    let files = arguments.transcripts()?;
+    let files = arguments.transcripts(&scope.env)?;
     leave_folder();
     let looked = if arguments.place { look(&scope.env) } else { vec![] };
     let env = &scope.env;

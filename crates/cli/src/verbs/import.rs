@@ -17,11 +17,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
+use towline_agents::described::TranscriptWriter;
 use towline_engine::capture::{self, Destination, ForeignFile, Imported, TakenOver, Transcript, Wishes};
 use towline_engine::curate::Actor;
 use towline_engine::index::{IndexCount, index_beside};
 use towline_engine::memory::distil;
 use towline_engine::runtime::archive::Writable;
+use towline_engine::runtime::descriptions::{Described, Descriptions, refused};
 use towline_engine::runtime::progress::Progress;
 use towline_engine::runtime::text::plain_text;
 use towline_engine::runtime::{Failure, archive, settings, spawn, variable};
@@ -88,7 +90,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let sources = Sources::found(arguments)?;
+    let sources = Sources::found(scope, arguments)?;
     let wishes = Wishes::load(&scope.env)?;
     if arguments.rebuild {
         archive::move_archive_aside(&scope.env).map_err(|error| failed(&error))?;
@@ -200,22 +202,32 @@ fn take_over(
 
 /// The agents and databases to import from.
 struct Sources {
-    agents: Vec<Agent>,
+    agents: Vec<TranscriptWriter>,
     databases: Vec<(Product, PathBuf)>,
 }
 
 impl Sources {
     /// A named product must have a database; without a name, all existing databases are read.
-    fn found(arguments: &Arguments) -> Result<Sources, Failure> {
+    fn found(scope: &Scope, arguments: &Arguments) -> Result<Sources, Failure> {
+        let descriptions = Descriptions::load(&scope.env);
         let database = |product: Product| product.database(&variable).map(|path| (product, path));
         let Some(name) = &arguments.from else {
             let databases = Product::ALL.into_iter().filter_map(database).filter(|(_, path)| path.exists());
-            return Ok(Sources { agents: Agent::ALL.to_vec(), databases: databases.collect() });
+            let described = descriptions.all.iter().filter_map(Described::writer);
+            let agents = Agent::ALL.into_iter().map(TranscriptWriter::from).chain(described);
+            return Ok(Sources { agents: agents.collect(), databases: databases.collect() });
         };
         if let Some(agent) = Agent::from_name(name) {
-            return Ok(Sources { agents: vec![agent], databases: vec![] });
+            return Ok(Sources { agents: vec![agent.into()], databases: vec![] });
         }
-        let product = Product::named(name).ok_or_else(|| unknown(name))?;
+        if let Some(described) = descriptions.named(name) {
+            let writer = described.writer().ok_or_else(|| not_here(described))?;
+            return Ok(Sources { agents: vec![writer], databases: vec![] });
+        }
+        if let Some(unusable) = descriptions.unusable.iter().find(|unusable| unusable.name == *name) {
+            return Err(refused(unusable));
+        }
+        let product = Product::named(name).ok_or_else(|| unknown(name, &descriptions))?;
         match database(product) {
             Some((product, path)) if path.exists() => {
                 Ok(Sources { agents: vec![], databases: vec![(product, path)] })
@@ -227,10 +239,7 @@ impl Sources {
     /// The agents' transcripts, without those last written before `--since`.
     fn files(&self, wishes: &Wishes) -> Vec<Transcript> {
         let is_recent = |file: &Transcript| written_at(&file.path).is_none_or(|at| wishes.is_recent(at));
-        let of = |agent: &Agent| {
-            let agent = *agent;
-            transcripts(agent).into_iter().map(move |path| Transcript { agent, path })
-        };
+        let of = |agent: &TranscriptWriter| capture::transcripts_of(agent, &variable);
         self.agents.iter().flat_map(of).filter(is_recent).collect()
     }
 }
@@ -239,9 +248,16 @@ pub fn transcripts(agent: Agent) -> Vec<PathBuf> {
     capture::transcripts(agent, &variable)
 }
 
-fn unknown(name: &str) -> Failure {
+fn not_here(described: &Described) -> Failure {
+    let (name, title) = (described.description.name(), described.description.title());
+    Failure::input(format!("{title} has left no folder here"))
+        .hint(format!("Run `tow doctor --agent {name}`."))
+}
+
+fn unknown(name: &str, descriptions: &Descriptions) -> Failure {
     let agents = Agent::ALL.iter().map(|agent| agent.name());
-    let known: Vec<_> = agents.chain(Product::ALL.iter().map(|product| product.name())).collect();
+    let known: Vec<_> =
+        agents.chain(descriptions.names()).chain(Product::ALL.iter().map(|product| product.name())).collect();
     Failure::input(format!("nothing is known to import from `{}`", plain_text(name))).hint(format!(
         "Give one of: {}; or a file that `tow data export` wrote, such as all.jsonl.",
         known.join(", ")

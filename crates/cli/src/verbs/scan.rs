@@ -38,13 +38,14 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     }
     for stray in &strays {
         let place = stray.pane.as_deref().unwrap_or(&stray.seat);
+        let state = if stray.by_screen { stray.state_name() } else { "" };
         let line = format!(
-            "{} {} {}",
+            "{} {} {} {state}",
             pad(&stray.agent, 8),
             escape_for_terminal(&stray.project_and_branch()),
             escape_for_terminal(place)
         );
-        scope.out.line(&line);
+        scope.out.line(line.trim_end());
     }
     scope.out.line(match (strays.len(), hooked, is_any_agent_hooked()) {
         (0, 0, true) => "no agent is running",
@@ -61,5 +62,6 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
 fn row(stray: &SeatView) -> serde_json::Value {
     serde_json::json!({
         "agent": stray.agent, "seat": stray.seat, "pane": stray.pane, "project": stray.project, "branch": stray.branch,
+        "state": stray.by_screen.then(|| stray.state_name()),
     })
 }

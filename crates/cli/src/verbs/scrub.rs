@@ -14,6 +14,7 @@ use towline_core::redact::redact;
 use towline_core::text::SecretPolicy;
 use towline_engine::capture::Wishes;
 use towline_engine::erase::forget;
+use towline_engine::runtime::descriptions::Descriptions;
 use towline_engine::runtime::progress::Progress as _;
 use towline_engine::runtime::{Env, Failure, archive, spawn};
 use towline_store::archive::{EraseMode, ScrubCounts, ScrubRules};
@@ -57,7 +58,8 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let wishes = Wishes::load(&scope.env)?;
     let clean = |text: &str| clean(&wishes, text);
     let is_excluded_folder = |folder: &str| wishes.excludes(folder);
-    let is_excluded_call = |agent: &str, tool: &str, input: &str| excludes_call(&wishes, agent, tool, input);
+    let calls = CallRules { wishes: &wishes, descriptions: Descriptions::load(&scope.env) };
+    let is_excluded_call = |agent: &str, tool: &str, input: &str| calls.exclude(agent, tool, input);
     let is_excluded_path = |path: &str| wishes.excludes_path(path);
     let cleaner = ScrubRules {
         clean: &clean,
@@ -137,12 +139,24 @@ fn clean(wishes: &Wishes, text: &str) -> Option<String> {
     }
 }
 
-fn excludes_call(wishes: &Wishes, agent: &str, tool: &str, input: &str) -> bool {
-    if wishes.excludes_tool(tool) {
-        return true;
+/// Which tool calls may not be kept.
+struct CallRules<'a> {
+    wishes: &'a Wishes,
+    descriptions: Descriptions,
+}
+
+impl CallRules<'_> {
+    fn exclude(&self, agent: &str, tool: &str, input: &str) -> bool {
+        if self.wishes.excludes_tool(tool) {
+            return true;
+        }
+        let described = || Some(self.descriptions.named(agent)?.description.tool_action(tool, input));
+        let action = match Agent::from_name(agent) {
+            Some(agent) => Some(agent.tool_action(tool, input)),
+            None => described(),
+        };
+        action.is_some_and(|action| action.paths().any(|path| self.wishes.excludes_path(path)))
     }
-    let Some(agent) = Agent::from_name(agent) else { return false };
-    agent.tool_action(tool, input).paths().any(|path| wishes.excludes_path(path))
 }
 
 fn report(scope: &Scope, arguments: &Arguments, done: &ScrubResult) {

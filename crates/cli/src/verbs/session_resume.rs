@@ -8,10 +8,12 @@ use crate::pick::{Candidate, Choice, pick};
 use crate::scope::Scope;
 use clap::Args;
 use towline_agents::Agent;
+use towline_core::id::SessionKey;
 use towline_engine::ingest::goto::{go, matching};
 use towline_engine::ingest::live::{self, Glance};
 use towline_engine::query::{ProjectScope, ended_sessions, resumable};
 use towline_engine::runtime::Failure;
+use towline_engine::runtime::descriptions::{Descriptions, folder};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,14 +55,32 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     }
     let candidates: Vec<Candidate> = found.iter().map(|it| ended_candidate(it, scope.env.now)).collect();
     let chosen = &found[pick(scope, &Choice { why, command: "tow session resume" }, &candidates)?];
-    let unknown = || Failure::input(format!("{} is of an agent that Towline does not know", chosen.key));
-    let agent = Agent::from_name(chosen.key.agent.as_str()).ok_or_else(unknown)?;
-    let command = agent.resume_command(&chosen.key.id);
-    let folder = chosen.folder.as_deref().unwrap_or("/");
+    let words = command(scope, &chosen.key)?;
+    let there = chosen.folder.as_deref().unwrap_or("/");
     if arguments.print {
-        scope.out.line(&format!("cd {folder} && {command}"));
+        scope.out.line(&format!("cd {there} && {}", words.join(" ")));
         return Ok(());
     }
-    let words: Vec<&str> = command.split(' ').collect();
-    launch(scope, Launch::Seat(chosen.seat.as_deref()), folder, &words)
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    launch(scope, Launch::Seat(chosen.seat.as_deref()), there, &words)
+}
+
+/// The agent's own command that resumes the session, word by word.
+fn command(scope: &Scope, session: &SessionKey) -> Result<Vec<String>, Failure> {
+    let name = session.agent.as_str();
+    if let Some(agent) = Agent::from_name(name) {
+        return Ok(agent.resume_command(&session.id).split(' ').map(str::to_owned).collect());
+    }
+    let descriptions = Descriptions::load(&scope.env);
+    let described = descriptions.named(name).ok_or_else(|| {
+        Failure::input(format!("{session} is of an agent that Towline does not know"))
+            .hint(format!("Describe it in {}/{name}.toml.", folder(&scope.env).display()))
+    })?;
+    described.description.resume_command(&session.id).ok_or_else(|| {
+        Failure::input(format!(
+            "the description of {} names no command that resumes",
+            described.description.title()
+        ))
+        .hint(format!("Run `tow doctor --agent {name}`."))
+    })
 }

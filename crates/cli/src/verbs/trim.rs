@@ -151,7 +151,7 @@ fn remembered(
     cut: &Cut,
 ) -> Result<ComposedContext, Failure> {
     if let (Some(path), Ok(wishes)) = (survey.thread.path.clone(), Wishes::load(&scope.env)) {
-        let captured = capture(&scope.env, &wishes, &[Transcript { agent, path }]);
+        let captured = capture(&scope.env, &wishes, &[Transcript { agent: agent.into(), path }]);
         captured.map(drop).map_err(|error| Failure::new(&error).hint("Run `tow doctor`."))?;
     }
     let Some(archive) = Archive::read(&scope.env.home, PATIENCE)? else {

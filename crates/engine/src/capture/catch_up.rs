@@ -79,22 +79,23 @@ fn live(env: &Env, project: Option<&ProjectIdentity>) -> Vec<Transcript> {
 
 pub(super) fn of_known_agent(transcript: LiveTranscript) -> Option<Transcript> {
     let agent = Agent::from_name(&transcript.agent)?;
-    Some(Transcript { agent, path: PathBuf::from(transcript.path) })
+    Some(Transcript { agent: agent.into(), path: PathBuf::from(transcript.path) })
 }
 
 /// The files, including those of subagents, whose size differs from the captured offset.
 pub(super) fn grown(archive: Option<&Archive>, live: Vec<Transcript>) -> Vec<Transcript> {
     let with_subagents = |file: Transcript| {
         let subagents = file.agent.subagent_transcripts(&file.path);
-        let of = move |path| Transcript { agent: file.agent, path };
-        std::iter::once(file.path).chain(subagents).map(of)
+        let Transcript { agent, path } = file;
+        let of = move |path| Transcript { agent: agent.clone(), path };
+        std::iter::once(path).chain(subagents).map(of)
     };
     let has_grown = |file: &Transcript| {
         let reading = archive.and_then(|archive| known(archive, file).ok()).map(|source| source.reading);
         if reading.as_ref().is_some_and(|reading| is_unwritten_since(&file.path, reading.modified)) {
             return false;
         }
-        let Ok(size) = Opened::at(&file.path).and_then(|file| file.size()) else { return false };
+        let Ok(size) = Opened::of(&file.agent, &file.path).and_then(|file| file.size()) else { return false };
         size != reading.map_or(0, |reading| reading.offset)
     };
     live.into_iter().flat_map(with_subagents).filter(has_grown).collect()

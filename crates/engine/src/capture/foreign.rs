@@ -172,7 +172,7 @@ impl Taking<'_> {
         let Some(agent) = Agent::from_name(session.key.agent.as_str()) else {
             return Ok(Ok(Default::default()));
         };
-        self.wishes.with_rules(agent, None, |rules| self.take_by(rules, session, extent, source))
+        self.wishes.with_rules(&agent.into(), None, |rules| self.take_by(rules, session, extent, source))
     }
 
     fn take_by(

@@ -129,7 +129,8 @@ fn jobs(
         let end = meta.as_ref().map(|meta| (meta.len(), nanoseconds(meta)));
         let is_read_to =
             |(bytes, modified)| writable.archive.is_read_completely(&path.to_string_lossy(), bytes, modified);
-        if end.map(is_read_to).transpose()?.unwrap_or(false) {
+        // The state of a described agent's file tells by which description it was read.
+        if !file.agent.is_described() && end.map(is_read_to).transpose()?.unwrap_or(false) {
             known += 1;
             continue;
         }

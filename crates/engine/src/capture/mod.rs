@@ -12,6 +12,7 @@ mod lines;
 mod many;
 mod opened;
 mod overdue;
+mod preview;
 mod private;
 mod rules;
 mod settle;
@@ -24,8 +25,9 @@ pub use door::notify_capture;
 pub use foreign::{Destination, ForeignFile, Learnt, TakenOver, take_over};
 pub use many::{Imported, import};
 pub use opened::transcripts;
-use opened::{Opened, container};
+use opened::{Opened, container, paths_of};
 pub use overdue::capture_overdue;
+pub use preview::{Preview, preview};
 pub use rules::Wishes;
 pub use settle::capture_settled;
 use steps::{Kit, Steps};
@@ -37,6 +39,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 use towline_agents::Agent;
+use towline_agents::described::TranscriptWriter;
 use towline_core::fault::FaultKind;
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
@@ -60,8 +63,17 @@ pub enum CaptureError {
 /// A transcript file and the agent that writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transcript {
-    pub agent: Agent,
+    pub agent: TranscriptWriter,
     pub path: PathBuf,
+}
+
+/// All transcripts of a writer.
+pub fn transcripts_of(
+    writer: &TranscriptWriter,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Vec<Transcript> {
+    let of = |path| Transcript { agent: writer.clone(), path };
+    paths_of(writer, variable).into_iter().map(of).collect()
 }
 
 /// The captured counts and the archive, still locked for writing: a caller with more to write need not reopen
@@ -135,9 +147,9 @@ pub fn snapshot_with(
 pub fn capture_if_quick(env: &Env, session: &Session, open: Option<&Archive>) {
     let agent = Agent::from_name(session.key.agent.as_str());
     let (Some(agent), Some(path)) = (agent, &session.transcript) else { return };
-    let file = Transcript { agent, path: path.into() };
+    let file = Transcript { agent: agent.into(), path: path.into() };
     let quickly = || -> Result<(), CaptureError> {
-        let size = Opened::at(&file.path).and_then(|file| file.size()).unwrap_or(0);
+        let size = Opened::of(&file.agent, &file.path).and_then(|file| file.size()).unwrap_or(0);
         let is_read = |archive| known(archive, &file).is_ok_and(|source| source.reading.offset == size);
         if open.is_some_and(is_read) || !may_be_opened(env, &file) {
             return Ok(());
@@ -202,7 +214,7 @@ fn capture_one(
     // Anything but a file in the folder of subagents is left alone.
     let files = file.agent.subagent_transcripts(&file.path).into_iter();
     for path in files.filter(|path| open_file(path).is_ok()) {
-        all = all.plus(take_in(writable, wishes, &Transcript { agent: file.agent, path }, now)?);
+        all = all.plus(take_in(writable, wishes, &Transcript { agent: file.agent.clone(), path }, now)?);
     }
     Ok(all)
 }

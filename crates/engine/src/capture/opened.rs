@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use towline_agents::described::{Description, TranscriptWriter};
 use towline_agents::{Agent, database_session, session_in};
 use towline_store::foreign::rows;
 use towline_store::home::beside;
@@ -13,7 +14,11 @@ use towline_terminal::tail;
 
 pub(super) enum Opened {
     File(File),
-    Rows { lines: Cursor<Vec<u8>>, modified: i64 },
+    /// A session in a database, or a whole file that is no lines.
+    Rows {
+        lines: Cursor<Vec<u8>>,
+        modified: i64,
+    },
 }
 
 impl Opened {
@@ -25,6 +30,27 @@ impl Opened {
         let modified = last_write(&database)?;
         let lines = rows::lines(&database, session).map_err(io::Error::other)?;
         Ok(Opened::Rows { lines: Cursor::new(lines), modified })
+    }
+
+    /// The same for an agent that may write its transcripts as whole files.
+    pub fn of(writer: &TranscriptWriter, path: &Path) -> io::Result<Opened> {
+        match writer.document() {
+            Some(description) => Opened::document(description, path),
+            None => Opened::at(path),
+        }
+    }
+
+    fn document(description: &Description, path: &Path) -> io::Result<Opened> {
+        let file = tail::open_file(path)?;
+        let meta = file.metadata()?;
+        // Half of a file that is being written is none: the next capture reads it.
+        let bytes = if meta.len() > LONGEST_DOCUMENT {
+            vec![]
+        } else {
+            tail::bytes_at(&file, 0, usize::try_from(meta.len()).unwrap_or(0))?
+        };
+        let lines = description.as_lines(&bytes).unwrap_or_default();
+        Ok(Opened::Rows { lines: Cursor::new(lines), modified: nanoseconds(&meta) })
     }
 
     pub fn size(&self) -> io::Result<u64> {
@@ -53,6 +79,19 @@ impl Opened {
             }
         }
     }
+}
+
+/// Longer than any agent keeps a conversation in one value: it is held in memory.
+const LONGEST_DOCUMENT: u64 = 64 << 20;
+
+/// Longer than any file about a session.
+const LONGEST_ABOUT: u64 = 4 << 20;
+
+/// A small file; `None` if it cannot be read or is too large.
+pub(super) fn bounded(path: &Path) -> Option<Vec<u8>> {
+    let file = tail::open_file(path).ok()?;
+    let bytes = file.metadata().ok()?.len();
+    if bytes > LONGEST_ABOUT { None } else { tail::bytes_at(&file, 0, usize::try_from(bytes).ok()?).ok() }
 }
 
 impl From<File> for Opened {
@@ -87,6 +126,14 @@ pub(super) fn container(path: &Path) -> PathBuf {
 /// Whether a session in a database was read since the database was written last: then its lines need not be rendered.
 pub(super) fn is_unwritten_since(path: &Path, modified: i64) -> bool {
     database_session(path).is_some_and(|(database, _)| last_write(&database).is_ok_and(|at| at == modified))
+}
+
+/// All transcripts of a writer.
+pub(super) fn paths_of(writer: &TranscriptWriter, variable: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
+    match writer {
+        TranscriptWriter::Known(agent) => transcripts(*agent, variable),
+        TranscriptWriter::Described(description, folder) => description.transcripts(folder),
+    }
 }
 
 /// All transcripts of an agent: files in its folder, or the sessions in its database.

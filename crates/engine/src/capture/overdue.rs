@@ -4,12 +4,15 @@
 //! them, so nothing has to be queued and nothing can be lost with a queue. For `tow data work` only: it waits long.
 
 use super::catch_up::{Caught, grown, of_known_agent};
-use super::{CaptureError, Wishes, capture_within};
-use crate::runtime::Env;
+use super::opened::nanoseconds;
+use super::{CaptureError, Transcript, Wishes, capture_within, transcripts_of};
 use crate::runtime::archive::open;
+use crate::runtime::descriptions::Descriptions;
+use crate::runtime::{Env, variable};
 use std::fs;
 use std::time::Duration;
 use towline_core::time::Timestamp;
+use towline_store::archive::SessionQuery;
 use towline_store::home::open_or_make;
 use towline_store::{Archive, Store, StoreError};
 
@@ -32,12 +35,16 @@ pub fn capture_overdue(env: &Env, wishes: &Wishes) -> Result<Caught, CaptureErro
     let begun = env.later().now;
     let archive = Archive::read(&env.home, READ_PATIENCE)?;
     let checked = archive.as_ref().map_or(Ok(Timestamp(0)), last_check)?;
-    let Some(store) = Store::read(&env.home, READ_PATIENCE)? else { return Ok(Caught::Up) };
+    let store = Store::read(&env.home, READ_PATIENCE)?;
     // The own captures of these sessions are under way, unless one gave up.
     let gave_up = fs::remove_file(env.home.capture_request()).is_ok();
     let until = if gave_up { begun } else { begun.plus_ms(-CAPTURED_BY_THEN_MS) };
-    let heard = store.transcripts_heard(checked.plus_ms(-ON_THEIR_WAY_MS), until)?;
-    let grown = grown(archive.as_ref(), heard.into_iter().filter_map(of_known_agent).collect());
+    let since = checked.plus_ms(-ON_THEIR_WAY_MS);
+    let heard = store.as_ref().map(|store| store.transcripts_heard(since, until)).transpose()?;
+    let heard = heard.into_iter().flatten().filter_map(of_known_agent);
+    let described = archive.as_ref().map(|archive| described(env, archive, since)).transpose()?;
+    let all = heard.chain(described.into_iter().flatten()).collect();
+    let grown = grown(archive.as_ref(), all);
     drop((store, archive));
     // One lock per file: others may write in between.
     for file in &grown {
@@ -50,6 +57,31 @@ pub fn capture_overdue(env: &Env, wishes: &Wishes) -> Result<Caught, CaptureErro
         return record_check(env, begun);
     }
     Ok(Caught::Up)
+}
+
+/// The transcripts of agents by description that were written since: no hook tells of them. Only of agents of which the
+/// user has imported a session.
+fn described(env: &Env, archive: &Archive, since: Timestamp) -> Result<Vec<Transcript>, StoreError> {
+    let mut found = vec![];
+    for described in &Descriptions::load(env).all {
+        let asked = SessionQuery {
+            project: None,
+            agent: Some(described.description.name()),
+            since: Timestamp(0),
+            behind: None,
+            most: 1,
+        };
+        let Some(writer) = described.writer().filter(|_| described.description.capabilities().transcript)
+        else {
+            continue;
+        };
+        if !archive.find_sessions(&asked)?.is_empty() {
+            let files = transcripts_of(&writer, &variable).into_iter();
+            let is_new = |meta: fs::Metadata| nanoseconds(&meta) / 1_000_000 >= since.0;
+            found.extend(files.filter(|file| fs::metadata(&file.path).is_ok_and(is_new)));
+        }
+    }
+    Ok(found)
 }
 
 /// Asks the next `capture_overdue` for transcripts that were just written, too. If this fails, they follow a minute later.

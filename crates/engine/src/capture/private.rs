@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use towline_agents::Agent;
+use towline_agents::described::TranscriptWriter;
 use towline_core::capture::FilePrivacy;
 use towline_core::piece::PieceContent;
 use towline_core::time::Timestamp;
@@ -23,7 +23,13 @@ pub(super) struct PrivateTurns(HashMap<PathBuf, Vec<TurnPrivacy>>);
 impl PrivateTurns {
     /// Whether a subagent that began at this time belongs to a private turn of this session. A transcript that exists but
     /// cannot be read may hold one.
-    pub fn started(&mut self, agent: Agent, subagent: &Path, session: &str, at: Timestamp) -> bool {
+    pub fn started(
+        &mut self,
+        agent: &TranscriptWriter,
+        subagent: &Path,
+        session: &str,
+        at: Timestamp,
+    ) -> bool {
         agent.session_transcripts(subagent, session).into_iter().any(|path| {
             if let Some(turns) = self.0.get(&path) {
                 return is_private_at(turns, at);
@@ -41,7 +47,7 @@ fn is_private_at(turns: &[TurnPrivacy], at: Timestamp) -> bool {
 }
 
 /// All turns of the session; none if the file mentions nothing private, which is found out much faster.
-fn turns_in(agent: Agent, path: &Path) -> io::Result<Vec<TurnPrivacy>> {
+fn turns_in(agent: &TranscriptWriter, path: &Path) -> io::Result<Vec<TurnPrivacy>> {
     let mut turns = vec![];
     if !fs::metadata(path).is_ok_and(|meta| meta.is_file()) {
         return Ok(turns);
@@ -51,7 +57,8 @@ fn turns_in(agent: Agent, path: &Path) -> io::Result<Vec<TurnPrivacy>> {
     if !is_mentioned {
         return Ok(turns);
     }
-    let (mut reader, mut privacy) = (agent.reader(), FilePrivacy::Open);
+    let Some(mut reader) = agent.reader(path, None) else { return Ok(turns) };
+    let mut privacy = FilePrivacy::Open;
     for_each_block(path, |lines| {
         let mut found = vec![];
         for line in lines.split(|byte| *byte == b'\n') {

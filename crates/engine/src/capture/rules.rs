@@ -7,7 +7,7 @@ use crate::runtime::config::layered;
 use crate::runtime::{Config, Env, Failure, privacy, projects};
 use std::io::ErrorKind;
 use std::path::Path;
-use towline_agents::Agent;
+use towline_agents::described::TranscriptWriter;
 use towline_core::capture::{CaptureLimits, CaptureRules};
 use towline_core::compose::is_typed;
 use towline_core::deed::ToolAction;
@@ -85,7 +85,7 @@ impl Wishes {
     /// Calls `gather` with the rules for this agent. `gone` is the erased content that must not return.
     pub(super) fn with_rules<'f, T>(
         &self,
-        agent: Agent,
+        agent: &TranscriptWriter,
         gone: Option<ForgottenParts<'f>>,
         gather: impl FnOnce(&mut CaptureRules<'_, 'f>) -> T,
     ) -> T {
@@ -170,6 +170,6 @@ impl Wishes {
     }
 }
 
-fn understood_by(agent: Agent) -> impl for<'t, 'i> Fn(&'t str, &'i str) -> ToolAction<'i> {
+fn understood_by(agent: &TranscriptWriter) -> impl for<'t, 'i> Fn(&'t str, &'i str) -> ToolAction<'i> {
     move |tool, input| agent.tool_action(tool, input)
 }

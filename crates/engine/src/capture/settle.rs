@@ -124,7 +124,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (home, path) = (DataFolder::at(folder.path()), folder.path().join("transcript.jsonl"));
         fs::write(&path, "{}\n").unwrap();
-        let file = Transcript { agent: Agent::ALL[0], path: path.clone() };
+        let file = Transcript { agent: Agent::ALL[0].into(), path: path.clone() };
         let door = Door::acquire(&home, &path).unwrap();
         let mut awaited = [Awaited { size: size(&file), file, door }];
         let mut pauses = 0;
@@ -153,7 +153,7 @@ mod tests {
         let (home, path) = (DataFolder::at(folder.path()), folder.path().join("transcript.jsonl"));
         fs::write(&path, "{}\n").unwrap();
         let env = Env::at(home.clone(), folder.path().join("config.toml"));
-        let files = [Transcript { agent: Agent::ALL[0], path: path.clone() }];
+        let files = [Transcript { agent: Agent::ALL[0].into(), path: path.clone() }];
         let (mut pauses, first_round) = (0, LONGEST.as_millis() / STEP.as_millis());
         let captured = capture_after(&env, &Wishes::default_rules(), &files, |_| {
             pauses += 1;

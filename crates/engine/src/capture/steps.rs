@@ -4,14 +4,15 @@
 
 use super::Transcript;
 use super::lines::LineReader;
-use super::opened::Opened;
+use super::opened::{Opened, bounded};
 use super::private::PrivateTurns;
 use super::rules::Wishes;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use towline_agents::{Agent, TranscriptReader};
+use towline_agents::TranscriptReader;
+use towline_agents::described::TranscriptWriter;
 use towline_core::capture::{CaptureRules, CaptureState, CapturedRow, FilePrivacy};
 use towline_core::event::PromptOrigin;
 use towline_core::forget::{Forgotten, ForgottenParts, marks_of};
@@ -39,6 +40,25 @@ struct ParserState {
     gatherer: CaptureState,
 }
 
+impl ParserState {
+    /// As the last read left it; `None` if it cannot be used.
+    fn stored(file: &Transcript, reading: &ReadPosition) -> Option<ParserState> {
+        let stored: ParserState = serde_json::from_str(&reading.state).ok()?;
+        Some(ParserState { reader: file.agent.continued(stored.reader)?, gatherer: stored.gatherer })
+    }
+
+    /// For the beginning of a file; `None` for one that is none of its agent's.
+    fn fresh(file: &Transcript) -> Option<ParserState> {
+        Some(ParserState { reader: first_reader(file)?, gatherer: CaptureState::default() })
+    }
+}
+
+/// A reader for the beginning of a file; `None` for one that is none of its agent's.
+pub(super) fn first_reader(file: &Transcript) -> Option<TranscriptReader> {
+    let about = file.agent.about(&file.path).and_then(|path| bounded(&path));
+    file.agent.reader(&file.path, about.as_deref())
+}
+
 /// Buffers and project lookups that are reused from file to file.
 pub struct Kit {
     packer: Packer,
@@ -55,7 +75,7 @@ impl Kit {
 }
 
 pub struct Steps<'w> {
-    agent: Agent,
+    agent: TranscriptWriter,
     lines: LineReader<'w>,
     memory: ParserState,
     reading: ReadPosition,
@@ -80,28 +100,30 @@ impl<'w> Steps<'w> {
         forgotten: &'w Forgotten,
         kit: &'w mut Kit,
     ) -> io::Result<Option<Self>> {
-        let opened = match Opened::at(&file.path) {
+        let opened = match Opened::of(&file.agent, &file.path) {
             Ok(opened) => opened,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
         let size = opened.size()?;
-        if is_known_whole(size, opened.modified()?, &source.reading) {
+        // What was read by another description means something else now.
+        let is_outdated = file.agent.is_described() && ParserState::stored(file, &source.reading).is_none();
+        if !is_outdated && is_known_whole(size, opened.modified()?, &source.reading) {
             return Ok(None);
         }
-        if source.reading.offset > 0 && !is_the_same(&opened, size, &source.reading)? {
+        if is_outdated || source.reading.offset > 0 && !is_the_same(&opened, size, &source.reading)? {
             *source = TranscriptSource::fresh(&source.agent, &source.path);
         }
         if size <= source.reading.offset {
             return Ok(None);
         }
-        let memory = serde_json::from_str(&source.reading.state).ok();
+        let memory = ParserState::stored(file, &source.reading);
         let offset = if memory.is_some() { source.reading.offset } else { 0 };
-        let fresh = || ParserState { reader: file.agent.reader(), gatherer: CaptureState::default() };
+        let Some(memory) = memory.or_else(|| ParserState::fresh(file)) else { return Ok(None) };
         Ok(Some(Self {
-            agent: file.agent,
+            agent: file.agent.clone(),
             lines: LineReader::from(opened, offset, &mut kit.buffer)?,
-            memory: memory.unwrap_or_else(fresh),
+            memory,
             reading: ReadPosition { offset, ..source.reading.clone() },
             wishes,
             forgotten,
@@ -125,7 +147,7 @@ impl<'w> Steps<'w> {
             let _ = self.memory.reader.read(&[0xff], &mut vec![]);
         }
         self.reading.offset = block.end;
-        let (agent, wishes, forgotten) = (self.agent, self.wishes, self.forgotten);
+        let (agent, wishes, forgotten) = (&self.agent, self.wishes, self.forgotten);
         let gone_of =
             |session: &str, folder: Option<&str>| gone_of(forgotten, agent, session, wishes, folder);
         let (memory, packer) = (&mut self.memory, &mut *self.packer);
@@ -181,7 +203,7 @@ impl<'w> Steps<'w> {
 /// The erased parts of a session that worked in this folder.
 fn gone_of<'f>(
     forgotten: &'f Forgotten,
-    agent: Agent,
+    agent: &TranscriptWriter,
     session: &str,
     wishes: &Wishes,
     folder: Option<&str>,

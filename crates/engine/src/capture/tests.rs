@@ -40,7 +40,7 @@ struct Bench {
 impl Bench {
     fn new(agent: Agent) -> Bench {
         let folder = tempfile::tempdir().unwrap();
-        let file = Transcript { agent, path: folder.path().join("transcript.jsonl") };
+        let file = Transcript { agent: agent.into(), path: folder.path().join("transcript.jsonl") };
         Bench { folder, wishes: Wishes::of(Config::compiled_in()), file }
     }
 
@@ -273,7 +273,7 @@ fn a_helpers_file_belongs_to_the_turn_in_which_it_was_asked_whichever_is_read_fi
         for recorded in order {
             let path = bench.folder.path().join(&recorded.name);
             fs::write(&path, &recorded.bytes).unwrap();
-            let file = Transcript { agent: recorded.agent, path };
+            let file = Transcript { agent: recorded.agent.into(), path };
             take_in(&bench.writable(), &bench.wishes, &file, Timestamp(1)).unwrap();
         }
         bench.writable().archive.seat_subagents().unwrap();

@@ -4,7 +4,9 @@
 //! an agent. A surface that identifies the user by other means, such as a token, says so itself.
 
 use super::calling_session;
+use crate::runtime::descriptions::Descriptions;
 use crate::runtime::{Env, Failure};
+use crate::status::described::is_program;
 use towline_agents::{Agent, has_agents_variable, is_other_agent};
 use towline_core::id::SessionKey;
 use towline_store::private::{self, PrivateTurn};
@@ -37,7 +39,11 @@ impl Actor {
         if let Some(session) = calling_session(env)? {
             return Ok(Actor::Agent { session: Some(session), why: Unproven::Session });
         }
-        let test = PersonTest { is_agent: &is_agent };
+        // Agents that the user describes, too: a command below one is not the user's.
+        let described = Descriptions::load(env);
+        let is_described =
+            |process: &Process| described.all.iter().any(|it| is_program(&it.description, process));
+        let test = PersonTest { is_agent: &|process| is_agent(process) || is_described(process) };
         Ok(test
             .doubt(std::process::id())
             .map_or(Actor::Person, |doubt| Actor::Agent { session: None, why: Unproven::Evidence(doubt) }))

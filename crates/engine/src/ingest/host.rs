@@ -117,7 +117,7 @@ fn is_left_alone(file: &Path) -> bool {
 /// Captures the whole file; false if the archive was unavailable.
 fn is_captured(env: &Env, file: &Path) -> bool {
     let Ok(wishes) = Wishes::load(env) else { return false };
-    let transcript = Transcript { agent: Agent::OF_HOSTS, path: file.to_owned() };
+    let transcript = Transcript { agent: Agent::OF_HOSTS.into(), path: file.to_owned() };
     capture::capture(env, &wishes, &[transcript]).is_ok_and(|taken| taken.is_some())
 }
 

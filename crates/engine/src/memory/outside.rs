@@ -9,7 +9,7 @@ use towline_core::capture::{DetailKind, Speaker};
 use towline_core::event::PromptOrigin;
 use towline_core::memory::MemoryTrust;
 use towline_core::memory::distil::{CallInput, outside_trust, pasted_trust};
-use towline_store::archive::{Conversation, TurnRow};
+use towline_store::archive::{Conversation, DetailRow, TurnRow};
 use towline_store::{Archive, StoreError};
 
 /// The least trusted text from outside in the turns before `turn`. Turns that were never looked at are read now.
@@ -66,7 +66,11 @@ pub(super) fn lower(one: Option<MemoryTrust>, other: Option<MemoryTrust>) -> Opt
 }
 
 fn of_calls(of: &Conversation, content: &TurnContent<'_>) -> Result<Option<MemoryTrust>, StoreError> {
-    let Some(agent) = Agent::from_name(of.session.agent.as_str()) else { return Ok(None) };
+    let Some(agent) = Agent::from_name(of.session.agent.as_str()) else {
+        // An agent by description: nobody proved what its tools read.
+        let is_call = |detail: &DetailRow| detail.kind == DetailKind::Input;
+        return Ok(content.details.iter().any(is_call).then_some(MemoryTrust::Web));
+    };
     let root = content.archive.project_root(of)?;
     let folders: Vec<&str> = of.folder.as_deref().into_iter().chain(root.as_deref()).collect();
     let mut least = None;

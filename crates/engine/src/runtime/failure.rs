@@ -61,6 +61,11 @@ impl Failure {
         Failure::about(format!("could not use {}", path.display()), error).hint("Run `tow doctor`.")
     }
 
+    pub fn cause(mut self, cause: impl Into<String>) -> Failure {
+        self.causes.push(cause.into());
+        self
+    }
+
     pub fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hints.push(hint.into());
         self

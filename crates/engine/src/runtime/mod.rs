@@ -7,6 +7,7 @@ pub mod budget;
 pub mod calendar;
 mod clock;
 pub mod config;
+pub mod descriptions;
 pub mod env;
 pub mod failure;
 pub mod faults;

@@ -4,6 +4,7 @@
 //! Applies no journal record: `ingest` does, and calls this module.
 
 pub mod cache;
+pub mod described;
 pub mod probe;
 pub mod proposals;
 pub mod push;

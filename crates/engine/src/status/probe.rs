@@ -214,8 +214,7 @@ fn screens(sitting: &[(Session, SeatLocation)], chosen: &[usize]) -> Vec<(usize,
     let mut servers: BTreeMap<&str, Vec<PaneInfo>> = BTreeMap::new();
     for (_, place) in chosen.iter().map(|index| &sitting[*index]) {
         let (Some(socket), Some(id), Some(tty)) = (&place.server, &place.pane, &place.tty) else { continue };
-        let pane = PaneInfo { id: id.clone(), terminal: tty.clone(), screen: String::new() };
-        servers.entry(socket).or_default().push(pane);
+        servers.entry(socket).or_default().push(PaneInfo::at(id, tty));
     }
     let mut shown: Vec<PaneInfo> = vec![];
     for (socket, panes) in servers {

@@ -5,11 +5,15 @@
 
 use crate::runtime::config::project_name;
 use crate::runtime::{Env, json_file, privacy, settings, variable};
+use crate::status::described::{self, Sight};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::sync::Arc;
 use towline_agents::Agent;
+use towline_agents::described::Description;
 use towline_core::event::SessionPresence;
 use towline_core::seat::SeatLocation;
+use towline_core::session::SessionState;
 use towline_core::shown::SeatView;
 use towline_core::time::Timestamp;
 use towline_store::DataFolder;
@@ -26,6 +30,9 @@ pub struct Stray {
     project: Option<String>,
     branch: Option<String>,
     found_at: Timestamp,
+    /// What its screen showed, if a description says how to read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sight: Option<Sight>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -52,11 +59,16 @@ pub fn remembered(home: &DataFolder, places: &[SeatLocation]) -> Vec<Stray> {
         .collect()
 }
 
-/// The strays as of at most a minute ago.
+/// The strays as of at most a minute ago; what their screens show as of now.
 pub fn recent(env: &Env, places: &[SeatLocation]) -> Vec<Stray> {
     match json_file::load::<ScanCache>(&file(&env.home)) {
         Some(found) if found.at <= env.now && env.now.since_ms(found.at) < STALE_MS => {
-            remembered(&env.home, places)
+            let mut strays = remembered(&env.home, places);
+            if strays.iter().any(|stray| Agent::from_name(&stray.agent).is_none()) {
+                described::look(env, &described::candidates(env), &mut strays);
+                json_file::save(&file(&env.home), &ScanCache { at: found.at, strays: strays.clone() });
+            }
+            strays
         }
         Some(_) | None => now(env, places),
     }
@@ -69,17 +81,20 @@ pub fn now(env: &Env, places: &[SeatLocation]) -> Vec<Stray> {
     let is_excluded =
         |stray: &Stray| stray.folder.as_deref().is_some_and(|folder| privacy::is_excluded(&config, folder));
     let own = std::process::id();
-    let candidates = of_same_user(own).into_iter().filter_map(|process| Some((agent_of(&process)?, process)));
-    let strays: Vec<Stray> = candidates
+    let descriptions = described::candidates(env);
+    let candidates = of_same_user(own).into_iter();
+    let candidates = candidates.filter_map(|process| Some((agent_of(&process, &descriptions)?, process)));
+    let mut strays: Vec<Stray> = candidates
         .filter(|(_, process)| !sits_at_known_terminal(process, places))
         .filter_map(|(agent, process)| {
             let same =
                 |stray: &&Stray| (stray.place.pid, stray.place.started) == (process.pid, process.started);
-            before.iter().find(same).cloned().or_else(|| stray(env, agent, &process))
+            before.iter().find(same).cloned().or_else(|| stray(env, &agent, &process))
         })
         // Excluded projects are not written to the cache either.
         .filter(|stray| !is_excluded(stray))
         .collect();
+    described::look(env, &descriptions, &mut strays);
     json_file::save(&file(&env.home), &ScanCache { at: env.now, strays: strays.clone() });
     strays
 }
@@ -90,13 +105,27 @@ pub fn show(stray: &Stray) -> SeatView {
         branch: stray.branch.clone(),
         pane: stray.place.pane.clone(),
         server: stray.place.server.clone(),
-        ..SeatView::at(&stray.place.key, &stray.agent, stray.found_at)
+        state: stray.sight.map_or(SessionState::default(), Sight::state),
+        by_screen: stray.sight.is_some(),
+        ..SeatView::at(
+            &stray.place.key,
+            &stray.agent,
+            stray.sight.map_or(stray.found_at, |sight| sight.since),
+        )
     }
 }
 
 /// The agent that this process is, if it is visible in a terminal and not the child of an agent.
-fn agent_of(process: &Process) -> Option<Agent> {
+fn agent_of(process: &Process, descriptions: &[Arc<Description>]) -> Option<String> {
     process.terminal()?;
+    if let Some(agent) = known_agent_of(process) {
+        return Some(agent.name().to_owned());
+    }
+    let description = descriptions.iter().find(|description| described::is_agent(description, process))?;
+    shares_our_home(process).then(|| description.name().to_owned())
+}
+
+fn known_agent_of(process: &Process) -> Option<Agent> {
     // Exact match: names of wrappers and monitors only contain the agent's name.
     let program = process.program_name();
     let is_it = |agent: &Agent| agent.name() == process.name || agent.name() == program;
@@ -116,17 +145,18 @@ fn shares_our_home(process: &Process) -> bool {
     ["HOME", "XDG_DATA_HOME", "TOWLINE_HOME"].into_iter().all(same)
 }
 
-fn stray(env: &Env, agent: Agent, process: &Process) -> Option<Stray> {
+fn stray(env: &Env, agent: &str, process: &Process) -> Option<Stray> {
     let place = seat_of(process, SessionPresence::Terminal)?;
     let folder = process.folder();
     let traces = folder.as_deref().map(|folder| project::traces(folder, &project_name));
     Some(Stray {
-        agent: agent.name().to_owned(),
+        agent: agent.to_owned(),
         place,
         folder: folder.map(|folder| folder.to_string_lossy().into_owned()),
         project: traces.as_ref().map(|traces| traces.display_name().to_owned()),
         branch: traces.and_then(|traces| traces.branch),
         found_at: env.now,
+        sight: None,
     })
 }
 

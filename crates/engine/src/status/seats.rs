@@ -86,6 +86,7 @@ pub fn show(session: &Session, place: &SeatLocation) -> SeatView {
         agent: session.key.agent.to_string(),
         session: Some(session.key.to_string()),
         state: session.state,
+        by_screen: false,
         since: session.since,
         seen: session.seen,
         project: project.map(|traces| traces.display_name().to_owned()),

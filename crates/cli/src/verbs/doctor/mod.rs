@@ -7,6 +7,7 @@ mod archive;
 mod capture;
 mod check;
 mod data;
+mod described;
 mod editor;
 mod hub;
 mod models;
@@ -33,6 +34,7 @@ Examples:
   tow doctor --json | jq '.checks[] | select(.status != \"good\")'
   tow doctor --deep              check every page of a large archive, too
   tow doctor --forget-faults     they have been dealt with
+  tow doctor --agent NAME        compare the description of an agent with what is found of it
 
 Exits with 1 if anything is bad; warnings alone exit with 0.";
 
@@ -46,14 +48,34 @@ pub struct Arguments {
     /// Check every page of the archive, however large it is.
     #[arg(long)]
     deep: bool,
+    /// Check only the description of this agent: `agents/NAME.toml` beside the configuration, or one that is shipped.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["deep", "forget_faults"])]
+    agent: Option<String>,
     /// Clear the faults that are listed.
     #[arg(long)]
     forget_faults: bool,
 }
 
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let checks = match &arguments.agent {
+        Some(name) => described::of(scope, name)?,
+        None => everything(scope, arguments)?,
+    };
+    let is_bad = checks.iter().any(|check| check.status == Status::Bad);
+    if arguments.json {
+        let report =
+            serde_json::json!({"ok": !is_bad, "version": env!("CARGO_PKG_VERSION"), "checks": checks});
+        scope.out.json(&report);
+    } else {
+        print(scope, &checks);
+    }
+    Ok(if is_bad { Kind::Failed.exit_code() } else { ExitCode::SUCCESS })
+}
+
+fn everything(scope: &Scope, arguments: &Arguments) -> Result<Vec<Check>, Failure> {
     let mut checks = vec![agents::program()];
     checks.extend(agents::all());
+    checks.extend(described::unusable(scope));
     checks.extend(tmux::all(scope));
     checks.extend(data::all(scope));
     checks.push(archive::check(scope, if arguments.deep { Depth::EveryPage } else { Depth::IfSmall }));
@@ -68,15 +90,7 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.forget_faults {
         data::forget_faults(scope)?;
     }
-    let is_bad = checks.iter().any(|check| check.status == Status::Bad);
-    if arguments.json {
-        let report =
-            serde_json::json!({"ok": !is_bad, "version": env!("CARGO_PKG_VERSION"), "checks": checks});
-        scope.out.json(&report);
-    } else {
-        print(scope, &checks);
-    }
-    Ok(if is_bad { Kind::Failed.exit_code() } else { ExitCode::SUCCESS })
+    Ok(checks)
 }
 
 /// A few may be ending just now.

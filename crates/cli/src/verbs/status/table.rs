@@ -41,7 +41,7 @@ fn details(seat: &SeatView) -> String {
         Some(_) | None => reason.to_owned(),
     });
     let parts = [
-        if seat.session.is_none() { "nothing heard yet".to_owned() } else { String::new() },
+        heard(seat).to_owned(),
         reason,
         seat.until.map_or(String::new(), |until| format!("until {}", until.to_utc())),
         some("helpers".to_owned(), seat.subagents),
@@ -51,6 +51,15 @@ fn details(seat: &SeatView) -> String {
     let notes = if notes.is_empty() { String::new() } else { format!("({}) ", notes.join(", ")) };
     let model = seat.model.as_deref().map_or(String::new(), |model| format!(" [{model}]"));
     escape_for_terminal(&format!("{notes}{}{model}", seat.prompt.as_deref().unwrap_or("")))
+}
+
+/// Where the state comes from, if not from hooks.
+fn heard(seat: &SeatView) -> &'static str {
+    match (&seat.session, seat.by_screen) {
+        (Some(_), _) => "",
+        (None, true) => "by its screen",
+        (None, false) => "nothing heard yet",
+    }
 }
 
 fn project(seat: &SeatView) -> String {

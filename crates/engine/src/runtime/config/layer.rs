@@ -2,13 +2,13 @@
 //!
 //! Pure: the text is an argument. A mistake never hides the valid keys beside it.
 
-use super::nearest::nearest;
 use super::ranges::range_of;
 use super::settings::Config;
 use super::values::{FREE_TABLES, Values, default_value, keys};
 use crate::runtime::env::Env;
 use std::{fmt, fs};
 use toml_edit::{Document, Item, Value};
+use towline_core::nearest::nearest;
 
 /// The effective configuration, and the mistakes in the user's text.
 #[derive(Debug)]

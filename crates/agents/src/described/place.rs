@@ -1,0 +1,264 @@
+//! Where an agent keeps its files: patterns of paths below its folder, and nothing outside it.
+//!
+//! A pattern has no `..` and no root, and a file that a symbolic link leads out of the folder is not the agent's. Lists
+//! folders and resolves links; opens no file.
+
+use super::pattern::LinePattern;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use towline_core::id::SessionId;
+
+/// The place of the session's id in a pattern.
+const SESSION: &str = "{session}";
+
+/// More files than an agent keeps; a folder that was named by mistake may hold more.
+const MOST: usize = 100_000;
+
+/// A pattern such as `sessions/*/{session}.jsonl`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FilePattern(Vec<Part>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Name(String),
+    /// A name with `*` in it.
+    Like(LinePattern),
+    /// The session's id between two texts; anything may stand before the first if it is open.
+    Session {
+        before: String,
+        after: String,
+        is_open: bool,
+    },
+    Any,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum BadPlace {
+    #[error("must be a path below the agent's folder, without `..`, `.` or a `/` at its start")]
+    Outside,
+    #[error("has `{{session}}` twice in one name, or a `*` that may end anywhere beside it")]
+    Session,
+    #[error("has more than {DEEPEST} folders")]
+    TooDeep,
+    #[error("is not a pattern")]
+    Pattern,
+}
+
+const DEEPEST: usize = 12;
+
+/// What a path has at the places of the pattern's `*` and `{session}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Captures {
+    names: Vec<String>,
+    pub session: Option<String>,
+}
+
+/// A path below the agent's folder or the user's home, without anything that leads out of it.
+pub(super) fn is_below(path: &str) -> bool {
+    let parts = Path::new(path).components();
+    !path.is_empty() && !path.contains("//") && parts.clone().all(|part| matches!(part, Component::Normal(_)))
+}
+
+impl FilePattern {
+    pub fn parse(text: &str) -> Result<FilePattern, BadPlace> {
+        if !is_below(text) || text.ends_with('/') || text.split('/').any(|part| part == ".") {
+            return Err(BadPlace::Outside);
+        }
+        let parts: Vec<Part> = text.split('/').map(Part::parse).collect::<Result<_, _>>()?;
+        if parts.len() > DEEPEST { Err(BadPlace::TooDeep) } else { Ok(FilePattern(parts)) }
+    }
+
+    pub fn names_session(&self) -> bool {
+        self.0.iter().any(|part| matches!(part, Part::Session { .. }))
+    }
+
+    /// All files that match, sorted. Unreadable folders count as empty.
+    pub fn files(&self, folder: &Path) -> Vec<PathBuf> {
+        let mut found = vec![(folder.to_owned(), Captures::default())];
+        for (depth, part) in self.0.iter().enumerate() {
+            let is_last = depth + 1 == self.0.len();
+            let below = found.iter().flat_map(|(folder, so_far)| part.below(folder, so_far));
+            found = below.filter(|(path, _)| is_last || path.is_dir()).take(MOST).collect();
+        }
+        let Ok(root) = fs::canonicalize(folder) else { return vec![] };
+        let mut files: Vec<PathBuf> = found.into_iter().map(|(path, _)| path).collect();
+        files.retain(|path| is_file_within(path, &root));
+        files.sort();
+        files
+    }
+
+    /// What this path has at the pattern's places; `None` if it does not match.
+    pub fn captures(&self, folder: &Path, path: &Path) -> Option<Captures> {
+        let mut names = path.strip_prefix(folder).ok()?.components();
+        let mut captures = Captures::default();
+        for part in &self.0 {
+            let name = names.next()?.as_os_str().to_str()?;
+            captures = part.captured(name, &captures)?;
+        }
+        names.next().is_none().then_some(captures)
+    }
+
+    /// The file of the same session that this pattern means: its first `*` stands for what the other pattern's first `*`
+    /// stood for, and so on. `None` if it leads out of the folder or to no file.
+    pub fn beside(&self, folder: &Path, captures: &Captures) -> Option<PathBuf> {
+        let (mut names, mut path) = (captures.names.iter(), folder.to_owned());
+        for part in &self.0 {
+            match part {
+                Part::Name(name) => path.push(name),
+                // What stood before the id is not known.
+                Part::Session { is_open: true, .. } => return None,
+                Part::Session { before, after, .. } => {
+                    path.push(format!("{before}{}{after}", captures.session.as_deref()?));
+                }
+                Part::Like(_) | Part::Any => path.push(names.next()?),
+            }
+        }
+        is_file_within(&path, &fs::canonicalize(folder).ok()?).then_some(path)
+    }
+}
+
+impl Part {
+    fn parse(text: &str) -> Result<Part, BadPlace> {
+        if let Some((before, after)) = text.split_once(SESSION) {
+            let (start, is_open) = before.strip_prefix('*').map_or((before, false), |start| (start, true));
+            if after.contains(['*', '{']) || start.contains('*') || (is_open && start.is_empty()) {
+                return Err(BadPlace::Session);
+            }
+            return Ok(Part::Session { before: start.to_owned(), after: after.to_owned(), is_open });
+        }
+        match text {
+            "*" => Ok(Part::Any),
+            _ if text.contains('*') => {
+                Ok(Part::Like(LinePattern::parse(text).map_err(|_| BadPlace::Pattern)?))
+            }
+            _ => Ok(Part::Name(text.to_owned())),
+        }
+    }
+
+    fn below(&self, folder: &Path, so_far: &Captures) -> Vec<(PathBuf, Captures)> {
+        if let Part::Name(name) = self {
+            return vec![(folder.join(name), so_far.clone())];
+        }
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let matching = entries.filter_map(|entry| {
+            let captures = self.captured(entry.file_name().to_str()?, so_far)?;
+            Some((entry.path(), captures))
+        });
+        matching.collect()
+    }
+
+    fn captured(&self, name: &str, so_far: &Captures) -> Option<Captures> {
+        let mut captures = so_far.clone();
+        match self {
+            Part::Name(own) if own == name => {}
+            Part::Name(_) => return None,
+            Part::Like(pattern) if !pattern.matches(name) => return None,
+            Part::Like(_) | Part::Any => captures.names.push(name.to_owned()),
+            Part::Session { before, after, is_open } => {
+                let name = name.strip_suffix(after.as_str())?;
+                let id = match is_open {
+                    true => name.rsplit_once(before.as_str())?.1,
+                    false => name.strip_prefix(before.as_str())?,
+                };
+                // The id becomes a word of a command line: it must not look like an option.
+                SessionId::parse(id).ok().filter(|_| !id.starts_with('-'))?;
+                // Two places of one pattern name the same session.
+                if captures.session.as_ref().is_some_and(|known| known != id) {
+                    return None;
+                }
+                captures.session = Some(id.to_owned());
+            }
+        }
+        Some(captures)
+    }
+}
+
+/// Whether it is a regular file, and no link leads out of the agent's folder.
+fn is_file_within(path: &Path, root: &Path) -> bool {
+    let real = fs::canonicalize(path);
+    real.is_ok_and(|real| real.starts_with(root) && fs::metadata(&real).is_ok_and(|meta| meta.is_file()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder_with(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "{}").unwrap();
+        }
+        folder
+    }
+
+    #[track_caller]
+    fn check(pattern: &str, files: &[&str], expected: &[(&str, Option<&str>)]) {
+        let folder = folder_with(files);
+        let pattern = FilePattern::parse(pattern).unwrap();
+        let found = pattern.files(folder.path()).into_iter().map(|path| {
+            let session = pattern.captures(folder.path(), &path).unwrap().session;
+            (path.strip_prefix(folder.path()).unwrap().display().to_string(), session)
+        });
+        let found: Vec<_> = found.collect();
+        let found: Vec<_> = found.iter().map(|(path, session)| (path.as_str(), session.as_deref())).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn files_are_found_by_their_pattern_and_name_their_session() {
+        check(
+            "sessions/*/{session}/wire.jsonl",
+            &[
+                "sessions/a/s1/wire.jsonl",
+                "sessions/b/s-2/wire.jsonl",
+                "sessions/b/s3/other.jsonl",
+                "wire.jsonl",
+            ],
+            &[("sessions/a/s1/wire.jsonl", Some("s1")), ("sessions/b/s-2/wire.jsonl", Some("s-2"))],
+        );
+        check(
+            "s/*_{session}.jsonl",
+            &["s/2026-11-19T04-46-23-387Z_01a1-99.jsonl", "s/x.settings.json"],
+            &[("s/2026-11-19T04-46-23-387Z_01a1-99.jsonl", Some("01a1-99"))],
+        );
+        check("{session}/{session}.json", &["a/a.json", "a/b.json"], &[("a/a.json", Some("a"))]);
+        check("{session}.jsonl", &["a b.jsonl", "-x.jsonl", "ok.jsonl"], &[("ok.jsonl", Some("ok"))]);
+    }
+
+    #[test]
+    fn a_pattern_does_not_lead_out_of_the_folder() {
+        for wrong in ["../x", "/etc/passwd", "a/../../b", "", "a//b", "./a", "a/./b", "a/"] {
+            assert_eq!(FilePattern::parse(wrong), Err(BadPlace::Outside), "{wrong:?}");
+        }
+        assert_eq!(FilePattern::parse("{session}{session}"), Err(BadPlace::Session));
+        assert_eq!(FilePattern::parse("{session}*"), Err(BadPlace::Session));
+        assert_eq!(FilePattern::parse("*{session}"), Err(BadPlace::Session));
+        assert_eq!(FilePattern::parse(&["a"; 13].join("/")), Err(BadPlace::TooDeep));
+    }
+
+    #[test]
+    fn a_link_out_of_the_folder_is_not_followed() {
+        let (folder, outside) = (folder_with(&["s/in.jsonl"]), folder_with(&["secret.jsonl", "s/far.jsonl"]));
+        std::os::unix::fs::symlink(outside.path().join("secret.jsonl"), folder.path().join("s/link.jsonl"))
+            .unwrap();
+        std::os::unix::fs::symlink(outside.path().join("s"), folder.path().join("t")).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("s/in.jsonl"), folder.path().join("s/own.jsonl"))
+            .unwrap();
+        let found = FilePattern::parse("*/{session}.jsonl").unwrap().files(folder.path());
+        assert_eq!(found, [folder.path().join("s/in.jsonl"), folder.path().join("s/own.jsonl")]);
+        let captures = Captures { names: vec!["t".into()], session: Some("far".into()) };
+        assert_eq!(FilePattern::parse("*/{session}.jsonl").unwrap().beside(folder.path(), &captures), None);
+    }
+
+    #[test]
+    fn the_file_about_a_session_is_found_from_its_transcript() {
+        let folder = folder_with(&["s/w/one/agents/main/wire.jsonl", "s/w/one/state.json"]);
+        let pattern = FilePattern::parse("s/*/{session}/agents/*/wire.jsonl").unwrap();
+        let transcript = pattern.files(folder.path()).pop().unwrap();
+        let captures = pattern.captures(folder.path(), &transcript).unwrap();
+        let about = FilePattern::parse("s/*/{session}/state.json").unwrap().beside(folder.path(), &captures);
+        assert_eq!(about, Some(folder.path().join("s/w/one/state.json")));
+    }
+}

@@ -1,0 +1,268 @@
+//! Agents by description as a person meets them: found by their process, seen on their screens, imported, searched, resumed,
+//! and described by the user.
+//!
+//! Screens and transcripts are recordings of the real programs (`crates/agents/described`), shown in real tmux by a program
+//! of the agent's name.
+#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+use towline_testkit::{Pane, TestEnv, Tmux, wait};
+
+/// The name, the recording, and the agent's folder below the home.
+const AGENTS: [(&str, &str, &str); 6] = [
+    ("cline", "cline-3.0.65", ".cline"),
+    ("droid", "droid-0.215.0", ".factory"),
+    ("grok", "grok-1.0.41", ".grok"),
+    ("kimi", "kimi-2.1.0", ".kimi-code"),
+    ("pi", "pi-0.73.1", ".pi/agent"),
+    ("vibe", "vibe-3.0.2", ".vibe"),
+];
+
+/// After the recordings.
+const NOW: i64 = 1_795_100_000_000;
+
+fn env() -> TestEnv {
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    env.set_now(NOW);
+    env
+}
+
+fn recording(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/described").join(name)
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to)
+        } else {
+            drop(fs::copy(entry.path(), to).unwrap())
+        }
+    }
+}
+
+/// All agents have left their folders here.
+fn used() -> TestEnv {
+    let env = env();
+    for (_, recorded, folder) in AGENTS {
+        copy(&recording(recorded).join("home"), &env.home().join(folder));
+    }
+    env
+}
+
+/// Where the user's descriptions are.
+fn own_descriptions(env: &TestEnv) -> PathBuf {
+    let folder = env.home().join(".config/towline/agents");
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn sessions(env: &TestEnv) -> Vec<Value> {
+    let found = env.tow(&["session", "list", "--all-projects", "--json"]).ok().json();
+    found["sessions"].as_array().unwrap().clone()
+}
+
+#[test]
+fn sessions_of_all_shipped_descriptions_are_imported_searched_and_resumed() {
+    let env = used();
+    let done = env.tow(&["import", "--json"]).ok().json();
+    let again = env.tow(&["import", "--json"]).ok().json();
+    env.wait_no_process();
+    let agents: BTreeSet<String> =
+        sessions(&env).iter().map(|session| session["agent"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(
+        agents.iter().map(String::as_str).collect::<Vec<_>>(),
+        AGENTS.map(|(name, ..)| name),
+        "{done}"
+    );
+    assert_eq!((&again["turns"], &again["bodies"]), (&json!(0), &json!(0)), "{again}");
+    let found = env.tow(&["search", "touch made", "--all-projects", "--json"]).ok().stdout;
+    assert!(found.contains("vibe") || found.contains("kimi"), "{found}");
+    let printed = env.tow(&["session", "resume", "session_b0146829", "--print"]).ok().stdout;
+    assert_eq!(
+        printed.trim(),
+        "cd /home/user/project && kimi --session session_b0146829-31ce-4377-8acd-e3947671b6ca"
+    );
+}
+
+#[test]
+fn one_agent_is_imported_by_its_name() {
+    let env = used();
+    env.tow(&["import", "pi"]).ok();
+    env.wait_no_process();
+    let found = sessions(&env);
+    assert_eq!((found.len(), &found[0]["agent"]), (1, &json!("pi")));
+    env.tow(&["import", "pj"]).exits(2).complains("nothing is known to import from `pj`");
+}
+
+/// What was written after the first import follows in the background; of agents that were never imported, nothing does.
+#[test]
+fn a_session_that_goes_on_is_captured_without_hooks() {
+    let env = used();
+    env.tow(&["import", "pi"]).ok();
+    env.wait_no_process();
+    let folder = env.home().join(".pi/agent/sessions/--home-user-project--");
+    let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let text = fs::read_to_string(&file).unwrap();
+    let more = r#"{"type":"message","id":"ffff0001","timestamp":"2026-11-19T05:00:00.000Z","message":{"role":"user","content":[{"type":"text","text":"paint the mizzen mast"}]}}"#;
+    fs::write(&file, format!("{text}{more}\n")).unwrap();
+    let written = UNIX_EPOCH + Duration::from_millis(NOW.unsigned_abs());
+    fs::File::options().append(true).open(&file).unwrap().set_modified(written).unwrap();
+    env.tow(&["data", "work"]).ok();
+    env.wait_no_process();
+    assert_eq!(sessions(&env).len(), 1);
+    env.tow(&["search", "mizzen mast", "--all-projects"]).ok().prints("mizzen");
+}
+
+/// A pane in which a program of this name shows a recorded screen, until a key is pressed.
+fn play(env: &TestEnv, tmux: &Tmux, program: &str, screen: &Path) -> Pane {
+    let text = fs::read_to_string(screen).unwrap();
+    let (title, shown) = text.split_once('\n').unwrap();
+    let file = env.home().join(format!("{program}.screen"));
+    // The last line without its end: it would scroll.
+    fs::write(&file, shown.trim_end_matches('\n')).unwrap();
+    env.link(program, "/bin/bash");
+    let title = title.strip_prefix("title: ").unwrap().replace('\'', "");
+    let script =
+        format!("printf '\\033]2;%s\\007\\033[2J\\033[H' '{title}'; cat {}; read line", file.display());
+    let pane = tmux.open(&[program, "-c", &script], &[]);
+    tmux.run(&["resize-window", "-t", &pane.id, "-x", "120", "-y", "44"]);
+    pane
+}
+
+fn state_of(env: &TestEnv, pane: &Pane) -> Value {
+    let seat = env.seats().into_iter().find(|seat| seat["pane"] == pane.id.as_str());
+    seat.map_or(Value::Null, |seat| seat["state"].clone())
+}
+
+#[track_caller]
+fn check_shown(program: &str, screen: &str, expected: &str) {
+    let env = used();
+    let tmux = Tmux::start(&env);
+    let pane = play(&env, &tmux, program, &recording(screen));
+    wait::until_evident("the state on the screen", wait::PATIENCE, || {
+        let found = state_of(&env, &pane);
+        if found == expected { Ok(()) } else { Err(format!("{found}")) }
+    });
+    env.tow(&["status"]).ok().prints("by its screen");
+    pane.keys(&["Enter"]);
+    pane.wait_end();
+    assert_eq!(state_of(&env, &pane), Value::Null);
+}
+
+#[test]
+fn a_dialog_on_the_screen_of_an_agent_without_hooks_is_shown_as_blocked() {
+    check_shown("kimi-code", "kimi-2.1.0/screens/dialog.waiting.txt", "blocked");
+}
+
+#[test]
+fn work_in_the_title_of_the_pane_is_shown_as_working() {
+    check_shown("vibe-rs", "vibe-3.0.2/screens/thinking.working.txt", "working");
+}
+
+#[test]
+fn the_input_line_of_an_agent_without_hooks_is_shown_as_idle() {
+    check_shown("grok", "grok-1.0.41/screens/started.idle.txt", "idle");
+}
+
+/// An agent that was never used here leaves no folder: a program of the same name is not taken for it.
+#[test]
+fn a_program_that_only_has_the_name_of_an_agent_is_not_listed() {
+    let env = env();
+    let tmux = Tmux::start(&env);
+    let pane = play(&env, &tmux, "pi", &recording("pi-0.73.1/screens/started.idle.txt"));
+    pane.wait_screen("pi v0.73.1");
+    assert_eq!(env.seats(), [] as [Value; 0]);
+}
+
+const OWN: &str = r#"
+title = "Own Agent"
+folder = ".own"
+
+[process]
+names = ["own-agent"]
+
+[screen]
+working = ["busy*"]
+input = ["$ *"]
+
+[resume]
+command = ["own-agent", "--go-on", "{session}"]
+
+[transcript]
+files = ["talks/{session}.jsonl"]
+folder = "where"
+time = "at"
+
+[[transcript.pieces]]
+is = "prompt"
+when = ["who=me"]
+text = "words"
+
+[[transcript.pieces]]
+is = "answer"
+when = ["who=it"]
+text = "words"
+"#;
+
+const TALK: &str = r#"{"who":"me","words":"caulk the hull","at":"2026-11-19T05:00:00Z","where":"/home/user/boat"}
+{"who":"it","words":"the hull is caulked","at":"2026-11-19T05:00:09Z"}
+"#;
+
+#[test]
+fn a_users_own_description_is_checked_imported_and_searched() {
+    let env = env();
+    let file = own_descriptions(&env).join("own.toml");
+    fs::write(&file, OWN).unwrap();
+    env.tow(&["doctor", "--agent", "own"]).ok().prints("does not exist: the agent was not used here");
+    fs::create_dir_all(env.home().join(".own/talks")).unwrap();
+    env.tow(&["doctor", "--agent", "own"]).ok().prints("no file matches `transcript.files`");
+    fs::write(env.home().join(".own/talks/t-1.jsonl"), TALK).unwrap();
+    let checked = env.tow(&["doctor", "--agent", "own"]).ok().prints("2 entries give 1 prompts, 1 answers");
+    checked.prints("files and commands of tool calls (no `tools`)");
+    env.tow(&["import", "own"]).ok();
+    env.wait_no_process();
+    env.tow(&["search", "caulk", "--all-projects"]).ok().prints("caulk the hull");
+    let printed = env.tow(&["session", "resume", "t-1", "--print"]).ok().stdout;
+    assert_eq!(printed.trim(), "cd /home/user/boat && own-agent --go-on t-1");
+    // A rule that finds nothing is named.
+    fs::write(&file, OWN.replace("who=me", "who=us")).unwrap();
+    env.tow(&["doctor", "--agent", "own"]).exits(1).prints("that is a `prompt`");
+}
+
+#[test]
+fn a_mistake_in_a_description_is_named_with_its_file_line_and_cure() {
+    let env = used();
+    let file = own_descriptions(&env).join("own.toml");
+    fs::write(&file, OWN.replace("names =", "nmaes =")).unwrap();
+    let refused = env.tow(&["doctor", "--agent", "own"]).exits(2);
+    let refused = refused.complains("there is no key `process.nmaes`; did you mean `process.names`?");
+    refused.complains("own.toml");
+    env.tow(&["doctor"]).exits(1).prints("own description");
+    env.tow(&["import", "own"]).exits(2).complains("line 6:");
+    env.tow(&["import", "pi"]).ok();
+    env.tow(&["doctor", "--agent", "none"]).exits(2).complains("cline, droid, grok, kimi, pi, vibe");
+    env.tow(&["doctor", "--agent", "claude"]).exits(2).complains("needs no description");
+}
+
+/// A link out of the agent's folder is not followed, whatever it is called.
+#[test]
+fn nothing_outside_of_the_agents_folder_is_read() {
+    let env = env();
+    fs::write(own_descriptions(&env).join("own.toml"), OWN).unwrap();
+    let talks = env.home().join(".own/talks");
+    fs::create_dir_all(&talks).unwrap();
+    fs::write(env.home().join("secret.jsonl"), TALK).unwrap();
+    std::os::unix::fs::symlink(env.home().join("secret.jsonl"), talks.join("t-2.jsonl")).unwrap();
+    env.tow(&["import", "own"]).ok();
+    env.tow(&["capture", "own", env.home().join("secret.jsonl").to_str().unwrap(), "--at-once"]).ok();
+    env.wait_no_process();
+    assert_eq!(sessions(&env), [] as [Value; 0]);
+}
