@@ -40,10 +40,9 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &to)
-        } else {
-            drop(fs::copy(entry.path(), to).unwrap())
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => assert!(fs::copy(entry.path(), to).is_ok()),
         }
     }
 }

@@ -250,8 +250,8 @@ fn a_misspelt_key_is_named_with_its_line() {
     check_mistake("nmaes = ['x']", "line 5: there is no key `process.nmaes`; did you mean `process.names`?");
     let titled = Description::parse("own", "titel = 'x'").unwrap_err().to_string();
     assert_eq!(titled, "line 1: there is no key `titel`; did you mean `title`?");
-    let named = Description::parse("own", "title = 'x'\nfolder = 'y'\n[process]\nnmae = 'z'").unwrap_err();
-    assert_eq!(named.to_string(), "line 4: there is no key `process.nmae`; did you mean `process.names`?");
+    let named = Description::parse("own", "title = 'x'\nfolder = 'y'\n[process]\nnams = 'z'").unwrap_err();
+    assert_eq!(named.to_string(), "line 4: there is no key `process.nams`; did you mean `process.names`?");
     check_mistake("[screeen]", "line 5: there is no key `screeen`; did you mean `screen`?");
     check_mistake(
         "[screen]\ncolour = 'red'",
