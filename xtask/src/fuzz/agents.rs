@@ -182,7 +182,7 @@ impl Source {
             Source::Payloads(agent, mutator, _) => read_payload(*agent, &mutator.mutant(number).payload),
             Source::Transcripts(agent, files, seed) => {
                 let mut dice = Dice::new(*seed, number);
-                read_transcript(*agent, &damaged_transcript(dice.pick(files), &mut dice))
+                read_transcript(*agent, &damaged_transcript(dice.pick::<Vec<u8>>(files), &mut dice))
             }
             Source::Screens(agent, screens, seed) => {
                 let mut dice = Dice::new(*seed, number);

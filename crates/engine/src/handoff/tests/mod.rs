@@ -311,7 +311,7 @@ impl Bench {
             self.tell(&key, turn.at().plus_ms(20_000), ended);
         }
         fs::write(self.path(&key), &writer.text).unwrap();
-        let file = Transcript { agent: Agent::Claude, path: self.path(&key) };
+        let file = Transcript { agent: Agent::Claude.into(), path: self.path(&key) };
         capture(&self.env, &Wishes::default_rules(), &[file]).unwrap().unwrap();
         let end = turns[turns.len() - 1].at().plus_ms(40_000);
         self.tell(&key, end, EventKind::SessionEnded { by: EndedBy::Clear });
