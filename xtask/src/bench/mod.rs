@@ -45,7 +45,7 @@ pub enum Bench {
     /// Measure the status display: bar refreshes, ends of transcripts, from hook to status line, spawns
     Track(Options),
     /// Measure importing conversations and retrieving them: import, the end of a turn, contexts, details
-    Inherit(Options),
+    Inherit(inherit::Options),
     /// Measure search: how many questions are answered, indexing, size, time and memory
     Search(search::Options),
     /// Ask hundreds of questions of many kinds, beside FTS5, BM25 and MiniLM; half of them are locked
@@ -69,11 +69,14 @@ pub fn run<W: Write>(bench: &Bench, repository: &Repository, out: &mut W) -> Res
             require(&[STRACE, TMUX])?;
             (options, "track", "benchmarks-track.md", track::report)
         }
-        Bench::Inherit(options) => (options, "inherit", "benchmarks-inherit.md", inherit::report),
         Bench::Layout => {
             require(&[VALGRIND])?;
             hooks::write_layout(repository, out)?;
             return Ok(Verdict::Holds);
+        }
+        Bench::Inherit(options) => {
+            require(&[VALGRIND])?;
+            return inherit::run(options, repository, out);
         }
         Bench::Search(options) => return search::run(options, repository, out),
         Bench::Questions(options) => return questions::run(options, repository, out),

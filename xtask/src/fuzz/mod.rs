@@ -1,4 +1,6 @@
 //! `cargo xtask fuzz`: damaged input, more than a test has time for.
+//!
+//! Decides only what is fed; the same readers and hooks as in the suite must cope with it.
 
 mod agents;
 mod hooks;

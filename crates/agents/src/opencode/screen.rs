@@ -52,7 +52,7 @@ pub(super) fn composer<'a>(lines: &[&'a str]) -> Option<Composer<'a>> {
     let mode = behind_bar(lines.get(edge.checked_sub(1)?)?, column)?.trim();
     let is_padding = |at: usize| lines.get(at).is_some_and(|line| behind_bar(line, column) == Some(""));
     let is_whole = height >= 4 && is_padding(start) && is_padding(edge - 2) && !mode.is_empty();
-    is_whole.then_some(Composer { inside: start + 1..edge - 2, column, mode, hint })
+    is_whole.then(|| Composer { inside: start + 1..edge - 2, column, mode, hint })
 }
 
 /// What follows the bar in this column; a line that also ends with a bar is one of a menu.

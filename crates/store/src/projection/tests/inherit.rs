@@ -568,6 +568,8 @@ fn a_session_without_a_seat_cost_more_with_each_session_cleared_before_it() {
         bench.accept_in_project(&before, CLEARED);
         bench.accept_in_project(&heir, start(StartedBy::Clear));
         bench.accept_in_project(&heir, prompt("go on"));
+        // Its seat was looked for and not found.
+        bench.accept_in_project(&heir, EventKind::SeatFound);
     }
     let taken = (0..20).map(|number| format!("a:heir-{number} fallback a:before-{number}"));
     assert_eq!(bench.decision_lines(), Vec::from_iter(taken));
