@@ -156,7 +156,7 @@ fn usage<'a>(usage: RawValue<'a>, head: &EntryHead<'a>) -> Option<TranscriptPiec
     let (cache_read, cache_write) = (whole(usage.cache_read_tokens), whole(usage.cache_write_tokens));
     let tokens = TokenCounts {
         // The client counts cached input as input.
-        input: whole(usage.input_tokens).saturating_sub(cache_read + cache_write),
+        input: whole(usage.input_tokens).saturating_sub(cache_read).saturating_sub(cache_write),
         cache_read,
         cache_write,
         cache_write_1h: 0,

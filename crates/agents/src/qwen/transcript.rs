@@ -159,7 +159,7 @@ fn answer<'a>(entry: &Entry<'a>, parts: Vec<EntryPart<'a>>, head: &EntryHead<'a>
     let tokens = TokenCounts {
         input: count("promptTokenCount").saturating_sub(cache_read),
         cache_read,
-        output: count("candidatesTokenCount") + count("thoughtsTokenCount"),
+        output: count("candidatesTokenCount").saturating_add(count("thoughtsTokenCount")),
         ..TokenCounts::default()
     };
     if tokens != TokenCounts::default() {

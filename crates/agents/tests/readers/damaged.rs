@@ -178,3 +178,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn token_counts_of_a_damaged_line_were_added_beyond_their_type() {
+    let most = u64::MAX;
+    let line = format!(
+        r#"{{"uuid":"a","parentUuid":null,"sessionId":"s","timestamp":"2026-11-01T10:00:00.000Z","type":"assistant","model":"m","message":{{"role":"model","parts":[{{"text":"hello"}}]}},"usageMetadata":{{"promptTokenCount":{most},"candidatesTokenCount":{most},"thoughtsTokenCount":{most}}}}}"#
+    );
+    let mut found = vec![];
+    Agent::Qwen.reader().read(line.as_bytes(), &mut found).unwrap();
+    let output = found.iter().find_map(|piece| match &piece.what {
+        PieceContent::Usage { tokens, .. } => Some(tokens.output),
+        _ => None,
+    });
+    assert_eq!(output, Some(most));
+}
