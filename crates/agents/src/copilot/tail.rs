@@ -31,7 +31,10 @@ pub(crate) fn context(text: &[u8]) -> Option<ReportedContext> {
             "session.usage_record" => {
                 let usage: TokenUsage<'_> = data.usage.parse_as()?;
                 // Next context size = input + output tokens.
-                (count(usage.input_tokens)? + count(usage.output_tokens)?, count(usage.max_prompt_tokens))
+                (
+                    count(usage.input_tokens)?.saturating_add(count(usage.output_tokens)?),
+                    count(usage.max_prompt_tokens),
+                )
             }
             "session.compaction_complete" => (count(data.post_compaction_tokens)?, None),
             _ => return None,

@@ -197,7 +197,7 @@ fn usage<'a>(data: &RowData<'a>, head: &EntryHead<'a>) -> Option<TranscriptPiece
         cache_write: count(cache.get("write")),
         cache_write_1h: 0,
         // The client counts reasoning apart from the answer.
-        output: count(data.tokens.get("output")) + count(data.tokens.get("reasoning")),
+        output: count(data.tokens.get("output")).saturating_add(count(data.tokens.get("reasoning"))),
     };
     let content = PieceContent::Usage { message: head.id.clone(), model: data.model.0.clone(), tokens };
     (tokens != TokenCounts::default()).then(|| head.part("usage", content))
