@@ -29,7 +29,7 @@ pub(crate) fn parse_hook(
         Err(PayloadError::NotJson) if names_event_twice(&text) => return Ok(None),
         parsed => parsed?,
     };
-    if wire.second_event_name.is_present() {
+    if wire.sign_of_another_agent.is_present() {
         return Ok(None);
     }
     if let Some(corrected) = hooks.corrected {

@@ -375,6 +375,15 @@ fn the_payload_of_an_agent_that_runs_foreign_hooks_was_counted_as_another_agents
     }
 }
 
+/// Fields that Cursor documents; its program needs an account and was not tried.
+#[test]
+fn the_payload_of_cursor_is_not_counted_as_another_agents() {
+    let payload = br#"{"conversation_id":"c","session_id":"c","hook_event_name":"Stop","cursor_version":"1.7.2","workspace_roots":["/p"]}"#;
+    for agent in Agent::ALL {
+        assert_eq!(agent.parse_hook(payload, KEEPING), Ok(None));
+    }
+}
+
 #[test]
 fn event_of_a_newer_agent_is_skipped() {
     for agent in Agent::ALL {

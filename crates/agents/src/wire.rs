@@ -21,9 +21,10 @@ pub(crate) struct HookPayload<'a> {
     #[serde(alias = "sessionId")]
     pub session_id: OptText<'a>,
     pub hook_event_name: OptText<'a>,
-    /// Sent by an agent that runs other agents' hooks, and writes each field in two ways.
-    #[serde(rename = "hookEventName")]
-    pub second_event_name: RawValue<'a>,
+    /// Sent by agents that run other agents' hooks: Grok Build writes each field in two ways, Cursor adds its version
+    /// (<https://cursor.com/docs/agent/hooks>).
+    #[serde(rename = "hookEventName", alias = "cursor_version")]
+    pub sign_of_another_agent: RawValue<'a>,
     #[serde(alias = "transcriptPath")]
     pub transcript_path: OptText<'a>,
     pub cwd: OptText<'a>,
