@@ -1,8 +1,9 @@
-//! Agents that run another agent's hooks: their prompts go through, and nothing is counted as that agent's.
+//! The real Grok Build. It runs another agent's hooks: its prompts go through, and nothing is counted as that agent's. It
+//! is seen and captured by its description.
 
 use serde_json::json;
 use std::fs;
-use towline_testkit::{Claude, Client, Model, Rule, Step, TestEnv};
+use towline_testkit::{Claude, Client, Gate, Model, Rule, Step, TestEnv, Tmux};
 
 const GROK: Client = Client::GROK;
 
@@ -48,4 +49,34 @@ fn check_nothing_counted(env: &TestEnv) {
     assert_eq!(listed["sessions"], json!([]), "{listed:#}");
     let faults = fs::read_to_string(env.data_dir().join("faults.log")).unwrap_or_default();
     assert_eq!(faults, "");
+}
+
+#[test]
+fn grok_build_is_seen_imported_and_resumed_by_its_description() {
+    let gate = Gate::shut();
+    let model =
+        Model::start([Rule::when("caulk the hull").then(Step::text("the hull is caulked").behind(&gate))]);
+    let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
+    GROK.seed(&env, &model);
+    let pane = GROK.interactive(&Tmux::start(&env), &model, &[]);
+    env.wait_states(&["idle"]);
+    pane.say("caulk the hull");
+    env.wait_states(&["working"]);
+    gate.open();
+    pane.wait_screen("the hull is caulked");
+    env.wait_states(&["idle"]);
+    assert_eq!(env.only_seat()["agent"], "grok");
+
+    env.tow(&["data", "import", "grok"]).ok();
+    env.tow(&["search", "caulked", "--all-projects"]).ok().prints("the hull is caulked");
+    let listed = env.tow(&["sessions", "--all-projects", "--json"]).ok().json();
+    let session = listed["sessions"][0]["session"].as_str().unwrap_or_default().to_owned();
+    let id = session.rsplit(':').next().unwrap_or_default();
+    let resume = env.tow(&["session", "resume", id, "--print"]).ok();
+    resume.prints(&format!("grok --resume {id}"));
+    env.tow(&["doctor", "--agent", "grok"]).ok().prints("1 prompts, 1 answers");
+    pane.keys(&["C-c"]);
+    pane.keys(&["C-c"]);
+    pane.wait_end();
+    env.wait_states(&[]);
 }
