@@ -1,12 +1,12 @@
-//! The real OpenCode with the plugin that `tow install` writes: what the store then tells, what its model is given, and
-//! what is left when all is taken away again.
+//! The real OpenCode, and Kilo Code, its fork, with the plugin that `tow install` writes: what the store then tells, what
+//! their model is given, and what is left when all is taken away again.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests report by panicking")]
 
 mod told;
 
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use told::{told, wait_told};
 use towline_store::{Archive, DataFolder};
@@ -15,12 +15,41 @@ use towline_testkit::{
     wait,
 };
 
-const OPENCODE: Client = Client::OPENCODE;
+macro_rules! stories {
+    ($($client:ident: $value:expr;)*) => {
+        $(mod $client {
+            stories!(@each $value;
+                a_headless_session_with_tools_and_a_subagent
+                a_seat_through_permission_question_escape_failure_new_and_exit
+                a_killed_client_is_gone_and_its_session_is_resumed
+                a_new_session_goes_on_with_the_work_of_the_one_before
+                the_baton_goes_from_claude_code_to_it_and_back
+                the_work_goes_to_codex_and_back
+                memories_are_given_and_asked_for
+                the_work_goes_on_in_a_new_session_when_the_context_is_full
+                old_sessions_are_imported_from_the_database
+                whatever_becomes_of_the_program_the_client_works_on
+                everything_is_taken_away_byte_for_byte
+            );
+        })*
+    };
+    (@each $value:expr; $($story:ident)*) => {
+        $(#[test]
+        fn $story() {
+            super::$story($value);
+        })*
+    };
+}
 
-fn installed(model: &Model) -> TestEnv {
+stories! {
+    opencode: super::Client::OPENCODE;
+    kilo: super::Client::KILO;
+}
+
+fn installed(client: Client, model: &Model) -> TestEnv {
     let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
-    OPENCODE.seed(&env, model);
-    env.tow(&["install", "--agent", "opencode"]).ok();
+    client.seed(&env, model);
+    env.tow(&["install", "--agent", client.name]).ok();
     env
 }
 
@@ -30,8 +59,14 @@ fn ask(pane: &Pane, model: &Model, prompt: &str, answer: &str) -> Request {
     model.add(Rule::when(prompt).then(Step::text(answer)));
     pane.say(prompt);
     pane.wait_screen(answer);
-    OPENCODE.wait_idle(pane);
+    wait_idle(pane);
     model.wait_request(prompt, |request| request.prompt.contains(prompt) && request.step == 0)
+}
+
+/// The input of both clients looks the same.
+#[track_caller]
+fn wait_idle(pane: &Pane) {
+    Client::OPENCODE.wait_idle(pane);
 }
 
 fn bash(command: &str) -> Step {
@@ -51,12 +86,11 @@ fn settled(text: &str) -> String {
         .replace(" interrupted tool_finished", " tool_finished interrupted")
 }
 
-#[test]
-fn a_headless_session_with_tools_and_a_subagent() {
+fn a_headless_session_with_tools_and_a_subagent(client: Client) {
     let model = Model::start([Rule::when("CHILD-TASK")
         .then(bash("echo in the child"))
         .then(Step::text("child result"))]);
-    let env = installed(&model);
+    let env = installed(client, &model);
     model.add(
         Rule::when("work")
             .then(bash("exit 3"))
@@ -64,15 +98,20 @@ fn a_headless_session_with_tools_and_a_subagent() {
             .then(Step::tool("task", task("CHILD-TASK")))
             .then(Step::text("all done")),
     );
-    allow_everything(&env);
-    OPENCODE.headless(&env, &model, "work", &[]).ok().prints("all done");
+    allow_everything(client, &env);
+    client.headless(&env, &model, "work", &[]).ok().prints("all done");
     let text = wait_told(&env, &[], |text| text.contains("turn_ended"));
-    insta::assert_snapshot!(settled(&text));
-    insta::assert_snapshot!("captured_from_its_database", captured(&env));
+    insta::assert_snapshot!(format!("{}_headless", client.name), settled(&text));
+    insta::assert_snapshot!(format!("{}_captured_from_its_database", client.name), captured(&env));
 }
 
-fn allow_everything(env: &TestEnv) {
-    let file = env.home().join(".config/opencode/opencode.json");
+/// The folder of the client's settings.
+fn config(client: Client, env: &TestEnv) -> PathBuf {
+    env.home().join(".config").join(client.name)
+}
+
+fn allow_everything(client: Client, env: &TestEnv) {
+    let file = config(client, env).join(format!("{}.json", client.name));
     let mut settings: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     settings["permission"] = json!({"bash": "allow", "edit": "allow"});
     fs::write(file, settings.to_string()).unwrap();
@@ -122,8 +161,7 @@ fn without_ids(text: &str) -> String {
     all
 }
 
-#[test]
-fn a_seat_through_permission_question_escape_failure_new_and_exit() {
+fn a_seat_through_permission_question_escape_failure_new_and_exit(client: Client) {
     let (gate, early) = (Gate::shut(), Gate::shut());
     let question = json!({"questions": [{"question": "Which colour?", "header": "Colour", "options": [
         {"label": "Red", "description": "r"}, {"label": "Blue", "description": "b"}]}]});
@@ -135,9 +173,9 @@ fn a_seat_through_permission_question_escape_failure_new_and_exit() {
         Rule::when("choose").then(Step::tool("question", question)).then(Step::text("chosen well")),
         Rule::when("break").then(Step::error(400, "invalid_request_error", "cannot be")),
     ]);
-    let env = installed(&model);
+    let env = installed(client, &model);
     let tmux = Tmux::start(&env);
-    let pane = OPENCODE.interactive(&tmux, &model, &[]);
+    let pane = client.interactive(&tmux, &model, &[]);
     let seats = [("the pane", &pane)];
 
     pane.say("ask me");
@@ -145,35 +183,35 @@ fn a_seat_through_permission_question_escape_failure_new_and_exit() {
     assert_eq!(env.only_seat()["reason"], "permission");
     pane.answer("Permission required", &["Enter"]);
     env.wait_states(&["completed"]);
-    OPENCODE.wait_idle(&pane);
+    wait_idle(&pane);
     pane.say("choose");
     env.wait_states(&["blocked"]);
     assert_eq!(env.only_seat()["reason"], "question");
     pane.answer("esc dismiss", &["Enter"]);
     pane.wait_screen("chosen well");
     env.wait_states(&["completed"]);
-    OPENCODE.wait_idle(&pane);
+    wait_idle(&pane);
 
     pane.say("refuse me");
     env.wait_states(&["blocked"]);
-    pane.answer("Permission required", &["Escape"]);
+    refuse(client, &pane);
     env.wait_states(&["interrupted"]);
-    OPENCODE.wait_idle(&pane);
+    wait_idle(&pane);
     pane.say("talk");
     env.wait_states(&["working"]);
     pane.wait_screen("     the");
     escape(&pane);
     env.wait_states(&["interrupted"]);
-    OPENCODE.wait_idle(&pane);
+    wait_idle(&pane);
     pane.say("early");
     model.wait_prompt("early");
     env.wait_states(&["working"]);
     escape(&pane);
     env.wait_states(&["interrupted"]);
-    OPENCODE.wait_idle(&pane);
+    wait_idle(&pane);
     pane.say("break");
     wait_told(&env, &seats, |text| text.contains("turn_failed"));
-    OPENCODE.wait_idle(&pane);
+    wait_idle(&pane);
 
     new(&pane);
     ask(&pane, &model, "afterwards", "echo of it");
@@ -181,7 +219,24 @@ fn a_seat_through_permission_question_escape_failure_new_and_exit() {
     pane.say("/exit");
     pane.wait_end();
     env.wait_states(&[]);
-    insta::assert_snapshot!(settled(&told(&env, &seats)));
+    insta::assert_snapshot!(format!("{}_seat", client.name), settled(&told(&env, &seats)));
+}
+
+/// Kilo asks for a reason first, which a second Esc would take back: it is pressed once there. An Enter before the
+/// reason's input takes keys would allow the command.
+#[track_caller]
+fn refuse(client: Client, pane: &Pane) {
+    if client.name != "kilo" {
+        pane.answer("Permission required", &["Escape"]);
+        return;
+    }
+    pane.wait_screen("Permission required");
+    pane.keys(&["Escape"]);
+    pane.wait_screen("Tell Kilo what to do differently");
+    pane.half_type("mmm");
+    pane.keys(&["C-u"]);
+    pane.wait_screen_for("an empty reason", |screen| !screen.contains("mmm"));
+    pane.keys(&["Enter"]);
 }
 
 /// Interrupts a turn, which takes two presses.
@@ -198,18 +253,17 @@ fn escape(pane: &Pane) {
 fn new(pane: &Pane) {
     pane.say("/new");
     pane.wait_screen("Ask anything");
-    OPENCODE.wait_idle(pane);
+    wait_idle(pane);
 }
 
-#[test]
-fn a_killed_client_is_gone_and_its_session_is_resumed() {
+fn a_killed_client_is_gone_and_its_session_is_resumed(client: Client) {
     let model = Model::echo();
-    let env = installed(&model);
+    let env = installed(client, &model);
     let tmux = Tmux::start(&env);
-    let pane = OPENCODE.interactive(&tmux, &model, &[]);
+    let pane = client.interactive(&tmux, &model, &[]);
     ask(&pane, &model, "hello", "good day");
     env.wait_states(&["completed"]);
-    let is_client = |process: &Process| process.command.contains("bin/opencode");
+    let is_client = |process: &Process| process.command.contains(&format!("bin/{}", client.name));
     let pids: Vec<String> =
         env.processes().into_iter().filter(is_client).map(|it| it.pid.to_string()).collect();
     assert!(env.command("kill").arg("-9").args(&pids).status().unwrap().success());
@@ -218,7 +272,7 @@ fn a_killed_client_is_gone_and_its_session_is_resumed() {
     let listed = env.tow(&["sessions", "--json"]).ok().json();
     let id = listed["sessions"][0]["session"].as_str().unwrap().to_owned();
     let id = id.rsplit(':').next().unwrap();
-    let again = OPENCODE.interactive(&tmux, &model, &["--session", id]);
+    let again = client.interactive(&tmux, &model, &["--session", id]);
     again.wait_screen("good day");
     ask(&again, &model, "and again", "once more");
     env.wait_states(&["completed"]);
@@ -226,16 +280,17 @@ fn a_killed_client_is_gone_and_its_session_is_resumed() {
     assert_eq!(listed["sessions"].as_array().unwrap().len(), 1, "{listed:#}");
 }
 
-#[test]
-fn a_new_session_goes_on_with_the_work_of_the_one_before() {
+fn a_new_session_goes_on_with_the_work_of_the_one_before(client: Client) {
     let model = Model::echo();
-    let env = installed(&model);
-    let pane = OPENCODE.interactive(&Tmux::start(&env), &model, &[]);
+    let env = installed(client, &model);
+    let pane = client.interactive(&Tmux::start(&env), &model, &[]);
     ask(&pane, &model, "first measure the mast", "measured: four");
     ask(&pane, &model, "now paint the mast", "painted: shall I go on?");
     new(&pane);
     let request = ask(&pane, &model, "yes, go on", "gone on");
-    for needle in ["from session opencode:", "now paint the mast", "painted: shall I go on?"] {
+    for needle in
+        [format!("from session {}:", client.name).as_str(), "now paint the mast", "painted: shall I go on?"]
+    {
         assert!(request.holds(needle), "no {needle:?} in {:#}", request.body);
     }
     assert_eq!(request.count("<towline-context>"), 1);
@@ -244,11 +299,10 @@ fn a_new_session_goes_on_with_the_work_of_the_one_before() {
     assert_eq!(log["decisions"][0]["way"], "clear");
 }
 
-#[test]
-fn the_baton_goes_from_claude_code_to_opencode_and_back() {
+fn the_baton_goes_from_claude_code_to_it_and_back(client: Client) {
     let claude = Claude::V2_1_325;
     let model = Model::echo();
-    let env = installed(&model);
+    let env = installed(client, &model);
     claude.seed(&env);
     env.tow(&["install", "--agent", "claude"]).ok();
     let tmux = Tmux::start(&env);
@@ -261,7 +315,7 @@ fn the_baton_goes_from_claude_code_to_opencode_and_back() {
     model.wait_request("the baton", |request| request.holds("will go on from this one"));
     claude.wait_idle(&first);
 
-    let second = OPENCODE.interactive(&tmux, &model, &[]);
+    let second = client.interactive(&tmux, &model, &[]);
     let request = ask(&second, &model, "what was I doing", "painting it was");
     for needle in ["from session claude:", "(it passed the baton)", "now paint the keel", "painted keel: red"]
     {
@@ -271,26 +325,25 @@ fn the_baton_goes_from_claude_code_to_opencode_and_back() {
     second.say("/tow");
     second.keys(&["Enter"]);
     wait_told(&env, &[], |text| text.matches("baton_passed").count() == 2);
-    OPENCODE.wait_idle(&second);
+    wait_idle(&second);
 
     let third = claude.interactive(&tmux, &model, &[]);
     third.say("here again");
     let request = model.wait_request("the heir", |request| request.prompt.contains("here again"));
-    for needle in ["from session opencode:", "what was I doing", "painting it was"] {
+    for needle in [format!("from session {}:", client.name).as_str(), "what was I doing", "painting it was"] {
         assert!(request.holds(needle), "no {needle:?} in {:#}", request.body);
     }
 }
 
-#[test]
-fn the_work_goes_to_codex_and_back() {
+fn the_work_goes_to_codex_and_back(client: Client) {
     let codex = Codex::V0_166_0;
     let model = Model::echo();
-    let env = installed(&model);
+    let env = installed(client, &model);
     codex.seed(&env, &model, Daemon::Off);
     env.tow(&["install", "--agent", "codex"]).ok();
     codex.trust_hooks(&env);
     let tmux = Tmux::start(&env);
-    let first = OPENCODE.interactive(&tmux, &model, &[]);
+    let first = client.interactive(&tmux, &model, &[]);
     ask(&first, &model, "rig the mast", "rigged with two stays");
     pass_baton(&env);
     let second = codex.interactive(&tmux, &[]);
@@ -299,11 +352,12 @@ fn the_work_goes_to_codex_and_back() {
     second.wait_screen("green now");
     codex.wait_idle(&second);
     let request = model.wait_request("the heir", |request| request.prompt.contains("and here"));
-    for needle in ["from session opencode:", "rig the mast", "rigged with two stays"] {
+    for needle in [format!("from session {}:", client.name).as_str(), "rig the mast", "rigged with two stays"]
+    {
         assert!(request.holds(needle), "no {needle:?} in {:#}", request.body);
     }
     pass_baton(&env);
-    let third = OPENCODE.interactive(&tmux, &model, &[]);
+    let third = client.interactive(&tmux, &model, &[]);
     let request = ask(&third, &model, "here again", "welcome back");
     for needle in ["from session codex:", "and here", "green now"] {
         assert!(request.holds(needle), "no {needle:?} in {:#}", request.body);
@@ -318,17 +372,16 @@ fn pass_baton(env: &TestEnv) {
     env.person(&["session", "baton", "--session", &last]).ok();
 }
 
-#[test]
-fn memories_are_given_and_asked_for() {
+fn memories_are_given_and_asked_for(client: Client) {
     let model = Model::echo();
-    let env = installed(&model);
+    let env = installed(client, &model);
     env.person(&["remember", "The bilge pump needs a new fuse\n\nFuse F7 beside the battery."]).ok();
     model.add(
         Rule::when("look it up")
             .then(Step::tool("towline_search", json!({"query": "bilge pump"})))
             .then(Step::text("it is the fuse")),
     );
-    OPENCODE.headless(&env, &model, "look it up", &[]).ok().prints("it is the fuse");
+    client.headless(&env, &model, "look it up", &[]).ok().prints("it is the fuse");
     let asked = model.wait_request("the prompt", |request| request.prompt.contains("look it up"));
     assert!(asked.holds("The bilge pump needs a new fuse"), "{:#}", asked.body);
     let found = model.wait_request("the tool's result", |request| request.step == 1);
@@ -343,8 +396,7 @@ const HANDOFF: &str = "Here it is.\n<handoff id=\"@HANDOFF_ID@\">\ncontinue: tru
     ## Completed\nIts left wing.\n## Remaining\nThe right wing, then its beak.\n## Key Context\nThe colour is slate-4711.\n</handoff>";
 
 /// The plugin begins the next session in the same window without a key: what the user has typed there stays.
-#[test]
-fn the_work_goes_on_in_a_new_session_when_the_context_is_full() {
+fn the_work_goes_on_in_a_new_session_when_the_context_is_full(client: Client) {
     // Fuller, and the client would compact by itself.
     let full = Usage { input: 80_000, output: 100, cache_read: 0, cache_write: 0, reasoning: 0 };
     let gate = Gate::shut();
@@ -356,7 +408,7 @@ fn the_work_goes_on_in_a_new_session_when_the_context_is_full() {
     // The last rule that fits counts, and the context repeats the first prompt.
     model
         .add(Rule::when("Go on with the work as the handoff").then(Step::text("The right wing is painted.")));
-    let env = installed(&model);
+    let env = installed(client, &model);
     for (key, value) in [
         ("typing.enabled", "true"),
         ("typing.quiet_s", "0"),
@@ -365,7 +417,7 @@ fn the_work_goes_on_in_a_new_session_when_the_context_is_full() {
     ] {
         env.tow(&["config", "set", key, value]).ok();
     }
-    let pane = OPENCODE.interactive(&Tmux::start(&env), &model, &[]);
+    let pane = client.interactive(&Tmux::start(&env), &model, &[]);
     pane.say("paint the heron");
     env.wait_states(&["working"]);
     pane.half_type("half typed");
@@ -386,24 +438,23 @@ fn the_work_goes_on_in_a_new_session_when_the_context_is_full() {
     pane.wait_screen("half typed");
 }
 
-#[test]
-fn old_sessions_are_imported_from_the_database() {
+fn old_sessions_are_imported_from_the_database(client: Client) {
     let model = Model::echo();
     let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
-    OPENCODE.seed(&env, &model);
+    client.seed(&env, &model);
     for (prompt, answer) in
         [("rig the mast", "rigged with two stays"), ("paint the hull", "painted it green")]
     {
         model.add(Rule::when(prompt).then(Step::text(answer)));
-        OPENCODE.headless(&env, &model, prompt, &[]).ok().prints(answer);
+        client.headless(&env, &model, prompt, &[]).ok().prints(answer);
     }
-    env.tow(&["data", "import", "opencode"]).ok();
+    env.tow(&["data", "import", client.name]).ok();
     let found = env.tow(&["search", "two stays"]).ok().stdout;
     assert!(found.contains("rig the mast") || found.contains("rigged with two stays"), "{found}");
     let sessions = env.tow(&["sessions", "--json"]).ok().json();
     assert_eq!(sessions["sessions"].as_array().unwrap().len(), 2, "{sessions:#}");
     let before = env.tow(&["turns", "--json", "--all-projects"]).ok().json();
-    env.tow(&["data", "import", "opencode"]).ok();
+    env.tow(&["data", "import", client.name]).ok();
     assert_eq!(
         env.tow(&["turns", "--json", "--all-projects"]).ok().json(),
         before,
@@ -412,11 +463,10 @@ fn old_sessions_are_imported_from_the_database() {
 }
 
 /// The program is gone, fails, hangs or answers nonsense: prompts and tools run all the same, in bounded time.
-#[test]
-fn whatever_becomes_of_the_program_the_client_works_on() {
+fn whatever_becomes_of_the_program_the_client_works_on(client: Client) {
     let model = Model::echo();
-    let env = installed(&model);
-    let file = env.home().join(".config/opencode/plugins/towline.js");
+    let env = installed(client, &model);
+    let file = config(client, &env).join("plugins/towline.js");
     let script = fs::read_to_string(&file).unwrap();
     let program = script.lines().find_map(|line| line.strip_prefix("const TOW = ")).unwrap().to_owned();
     let scripts = [
@@ -431,28 +481,28 @@ fn whatever_becomes_of_the_program_the_client_works_on() {
         fs::write(&file, script.replace(&program, &format!("{:?};", other))).unwrap();
         let answer = format!("answered while it {name}");
         model.add(Rule::when(name).then(bash("echo fine")).then(Step::text(&answer)));
-        allow_everything(&env);
-        OPENCODE.headless(&env, &model, name, &[]).ok().prints(&answer);
+        allow_everything(client, &env);
+        client.headless(&env, &model, name, &[]).ok().prints(&answer);
     }
 }
 
-#[test]
-fn everything_is_taken_away_byte_for_byte() {
+fn everything_is_taken_away_byte_for_byte(client: Client) {
     let model = Model::echo();
     let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
-    OPENCODE.seed(&env, &model);
-    let folder = env.home().join(".config/opencode");
+    client.seed(&env, &model);
+    let folder = config(client, &env);
     let own = "export const Own = async () => ({});\n";
     fs::create_dir_all(folder.join("plugins")).unwrap();
     fs::write(folder.join("plugins/own.js"), own).unwrap();
     let before = listed(&folder);
-    env.tow(&["install", "--agent", "opencode"]).ok().prints("OpenCode");
+    let title = if client.name == "kilo" { "Kilo Code" } else { "OpenCode" };
+    env.tow(&["install", "--agent", client.name]).ok().prints(title);
     env.tow(&["doctor"]).prints("16 events registered").prints("registered in");
     let with_ours = listed(&folder);
     assert_ne!(with_ours, before);
-    env.tow(&["install", "--agent", "opencode"]).ok();
+    env.tow(&["install", "--agent", client.name]).ok();
     assert_eq!(listed(&folder), with_ours, "nothing is written twice");
-    env.tow(&["uninstall", "--agent", "opencode"]).ok();
+    env.tow(&["uninstall", "--agent", client.name]).ok();
     assert_eq!(listed(&folder), before);
 }
 

@@ -145,34 +145,41 @@ impl Client {
         },
         headless: &["run"],
         variables: |_| {
-            let given = [
-                "OPENCODE_DISABLE_AUTOUPDATE",
-                "OPENCODE_DISABLE_MODELS_FETCH",
-                "OPENCODE_DISABLE_LSP_DOWNLOAD",
-                "OPENCODE_DISABLE_DEFAULT_PLUGINS",
-            ];
-            // It would install packages for plugins, which ours does not need: without a network it does not wait for them.
-            let offline = [("npm_config_registry", "http://127.0.0.1:9/"), ("npm_config_fetch_retries", "0")];
-            let given = given.map(|name| (name, "1")).into_iter().chain(offline);
-            given.map(|(name, value)| (name, value.to_owned())).collect()
+            offline([
+                ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+                ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+                ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
+                ("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1"),
+            ])
         },
         seed: |env, model| {
-            let provider = json!({
-                "npm": "@ai-sdk/openai-compatible", "name": "Scripted",
-                "options": {"baseURL": format!("{}/v1", model.url()), "apiKey": "key"},
-                "models": {"scripted": {"name": "Scripted model", "tool_call": true, "limit": {"context": 100_000, "output": 2_000}}},
-            });
-            let settings = json!({
-                "autoupdate": false, "share": "disabled",
-                "model": "fake/scripted", "small_model": "fake/scripted",
-                "permission": {"bash": "ask", "edit": "ask"},
-                "provider": {"fake": provider},
-            });
-            write(env.home().join(".config/opencode/opencode.json"), &settings);
+            write(env.home().join(".config/opencode/opencode.json"), &opencode_settings(model));
         },
         is_idle: |screen| {
             screen.contains("╹▀▀▀") && screen.contains("ctrl+p commands") && !screen.contains(" interrupt  ")
         },
+    };
+
+    /// Kilo Code, which is a fork of OpenCode and told the same.
+    pub const KILO: Self = Self {
+        name: "kilo",
+        program: || {
+            let package = format!("@kilocode/cli-{}", clients::platform());
+            vec![clients::native("kilo-7.7.7", &package, "bin/kilo")]
+        },
+        headless: &["run"],
+        variables: |_| {
+            offline([
+                ("KILO_DISABLE_AUTOUPDATE", "1"),
+                ("KILO_DISABLE_MODELS_FETCH", "1"),
+                ("KILO_DISABLE_LSP_DOWNLOAD", "1"),
+                ("KILO_TELEMETRY_LEVEL", "off"),
+            ])
+        },
+        seed: |env, model| {
+            write(env.home().join(".config/kilo/kilo.json"), &opencode_settings(model));
+        },
+        is_idle: Self::OPENCODE.is_idle,
     };
 
     /// Prepares a home for the client, and links it under its name.
@@ -230,6 +237,27 @@ impl Client {
 fn under_node(name: &str) -> Vec<PathBuf> {
     let node = clients::launcher(&format!("node-{}", clients::platform()), "bin/node");
     vec![node, clients::link(name)]
+}
+
+/// The variables, and two that keep a client from waiting for packages: it would install some for plugins, which ours
+/// does not need.
+fn offline<const N: usize>(variables: [(&'static str, &str); N]) -> Vec<(&'static str, String)> {
+    let registry = [("npm_config_registry", "http://127.0.0.1:9/"), ("npm_config_fetch_retries", "0")];
+    variables.into_iter().chain(registry).map(|(name, value)| (name, value.to_owned())).collect()
+}
+
+fn opencode_settings(model: &Model) -> Value {
+    let provider = json!({
+        "npm": "@ai-sdk/openai-compatible", "name": "Scripted",
+        "options": {"baseURL": format!("{}/v1", model.url()), "apiKey": "key"},
+        "models": {"scripted": {"name": "Scripted model", "tool_call": true, "limit": {"context": 100_000, "output": 2_000}}},
+    });
+    json!({
+        "autoupdate": false, "share": "disabled",
+        "model": "fake/scripted", "small_model": "fake/scripted",
+        "permission": {"bash": "ask", "edit": "ask"},
+        "provider": {"fake": provider},
+    })
 }
 
 fn write(path: PathBuf, value: &Value) {
