@@ -12,6 +12,8 @@ const WAIT_MS = 4500;
 const WAITING = 100;
 // How long the window takes to show another session.
 const SHOWN_MS = 500;
+// What a tool's error says after a refusal that ends the turn; with a reason given, the agent goes on.
+const REFUSED = /^The user (rejected permission to use this specific tool call\.|dismissed this question)/;
 
 const call = (event, payload) =>
   new Promise((done) => {
@@ -113,6 +115,9 @@ export const Towline = async ({ client, directory }) => {
     return session.isHanded ? left : () => {};
   };
 
+  // The message whose tool or question was refused: the turn ends with it, unless the agent writes another one. A text of
+  // that message may still be completed after the refusal.
+  const refuse = (id, message = of(id).message) => (rootOf(id).refused = message ?? id);
   const answer = (session) => {
     const texts = [...session.texts.values()].filter(({ message }) => message === session.message);
     return texts.map(({ text }) => text).join("\n");
@@ -121,7 +126,7 @@ export const Towline = async ({ client, directory }) => {
     // An interrupted turn ends twice, the second time perhaps behind the next prompt, which nothing works on yet.
     if (!session.isInTurn || !session.isBusy) return;
     session.isInTurn = session.isBusy = false;
-    if (session.isRefused) return void tell("Interrupt", payload(session.id));
+    if (session.refused) return void tell("Interrupt", payload(session.id));
     const words = { last_assistant_message: answer(session), stop_hook_active: !!session.isHeld };
     const fill = session.tokens ? { input_tokens: session.tokens, context_limit: session.window } : {};
     const reply = await tell("Stop", payload(session.id, { ...words, ...fill }));
@@ -168,13 +173,13 @@ export const Towline = async ({ client, directory }) => {
     "session.compacted": ({ sessionID }) => void tell("PostCompact", payload(sessionID)),
     "permission.asked": ({ sessionID, permission }) => void tell("PermissionRequest", payload(sessionID, { tool_name: permission })),
     "permission.replied": ({ sessionID, reply }) => {
-      rootOf(sessionID).isRefused = reply === "reject";
+      if (reply === "reject") refuse(sessionID);
       tell("Answered", payload(sessionID));
     },
     "question.asked": ({ sessionID }) => void tell("Question", payload(sessionID)),
     "question.replied": ({ sessionID }) => void tell("Answered", payload(sessionID)),
     "question.rejected": ({ sessionID }) => {
-      rootOf(sessionID).isRefused = true;
+      refuse(sessionID);
       tell("Answered", payload(sessionID));
     },
     "message.updated": ({ info }) => {
@@ -190,13 +195,15 @@ export const Towline = async ({ client, directory }) => {
     "message.part.updated": ({ part }) => {
       const session = of(part.sessionID);
       if (part.type === "text" && session.roles.get(part.messageID) === "assistant") {
-        rootOf(part.sessionID).isRefused = false;
+        const root = rootOf(part.sessionID);
+        if (part.messageID !== root.refused) root.refused = undefined;
         session.texts.set(part.id, { message: part.messageID, text: part.text });
       }
       const status = part.type === "tool" && part.state?.status;
       if ((status !== "completed" && status !== "error") || session.tools.has(part.callID)) return;
       session.tools.add(part.callID);
       const result = { tool_name: part.tool, tool_input: part.state.input, tool_response: part.state.output ?? part.state.error };
+      if (REFUSED.test(part.state.error ?? "")) refuse(part.sessionID, part.messageID);
       const isFailed = status === "error" || part.state.metadata?.exit > 0;
       tell(isFailed ? "PostToolUseFailure" : "PostToolUse", payload(part.sessionID, result));
     },
@@ -215,7 +222,7 @@ export const Towline = async ({ client, directory }) => {
       const own = output.parts.filter((part) => part.type === "text" && !part.synthetic);
       session.model = (input.model ?? output.message?.model)?.modelID ?? session.model;
       session.agent = input.agent ?? session.agent;
-      session.isRefused = false;
+      session.refused = undefined;
       session.texts.clear();
       session.tools.clear();
       session.roles.clear();
