@@ -251,6 +251,36 @@ fn a_mistake_in_a_description_is_named_with_its_file_line_and_cure() {
     env.tow(&["doctor", "--agent", "claude"]).exits(2).complains("needs no description");
 }
 
+/// Neither a link to a file, nor one to a folder, nor `..`: also if a capture is asked for such a path.
+#[test]
+fn a_capture_follows_no_link_and_no_dots_out_of_the_agents_folder() {
+    use std::os::unix::fs::symlink;
+    let env = env();
+    let file = own_descriptions(&env).join("own.toml");
+    fs::write(file, OWN.replace("talks/{session}", "talks/*/*/{session}")).unwrap();
+    let talks = env.home().join(".own/talks");
+    fs::create_dir_all(talks.join("a/b")).unwrap();
+    let secret = env.home().join("secret");
+    fs::create_dir(&secret).unwrap();
+    fs::write(env.home().join("secret.jsonl"), TALK).unwrap();
+    fs::write(secret.join("t-3.jsonl"), TALK).unwrap();
+    symlink(env.home().join("secret.jsonl"), talks.join("a/b/t-2.jsonl")).unwrap();
+    symlink(&secret, talks.join("a/c")).unwrap();
+    env.tow(&["import", "own"]).ok();
+    for path in ["a/b/t-2.jsonl", "a/c/t-3.jsonl", "../../secret.jsonl"] {
+        let path = talks.join(path);
+        assert!(fs::metadata(&path).is_ok(), "{}", path.display());
+        env.tow(&["capture", "own", path.to_str().unwrap(), "--at-once"]).ok();
+    }
+    env.wait_no_process();
+    assert_eq!(sessions(&env), [] as [Value; 0]);
+    // The same text where it belongs is captured.
+    fs::write(talks.join("a/b/t-4.jsonl"), TALK).unwrap();
+    env.tow(&["capture", "own", talks.join("a/b/t-4.jsonl").to_str().unwrap(), "--at-once"]).ok();
+    env.wait_no_process();
+    assert_eq!(sessions(&env).len(), 1);
+}
+
 /// A link out of the agent's folder is not followed, whatever it is called.
 #[test]
 fn nothing_outside_of_the_agents_folder_is_read() {

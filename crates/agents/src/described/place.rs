@@ -1,10 +1,10 @@
 //! Where an agent keeps its files: patterns of paths below its folder, and nothing outside it.
 //!
-//! A pattern has no `..` and no root, and a file that a symbolic link leads out of the folder is not the agent's. Lists
-//! folders and resolves links; opens no file.
+//! A pattern has no `..` and no root, and no symbolic link below the folder is followed, neither to a file nor to a folder.
+//! Lists folders; opens no file.
 
 use super::pattern::LinePattern;
-use std::fs;
+use std::fs::{self, FileType};
 use std::path::{Component, Path, PathBuf};
 use towline_core::id::SessionId;
 
@@ -74,15 +74,9 @@ impl FilePattern {
 
     /// All files that match, sorted. Unreadable folders count as empty.
     pub fn files(&self, folder: &Path) -> Vec<PathBuf> {
-        let mut found = vec![(folder.to_owned(), Captures::default())];
-        for (depth, part) in self.0.iter().enumerate() {
-            let is_last = depth + 1 == self.0.len();
-            let below = found.iter().flat_map(|(folder, so_far)| part.below(folder, so_far));
-            found = below.filter(|(path, _)| is_last || path.is_dir()).take(MOST).collect();
-        }
-        let Ok(root) = fs::canonicalize(folder) else { return vec![] };
-        let mut files: Vec<PathBuf> = found.into_iter().map(|(path, _)| path).collect();
-        files.retain(|path| is_file_within(path, &root));
+        let mut files = vec![];
+        list(&self.0, folder, &Captures::default(), &mut files);
+        files.truncate(MOST);
         files.sort();
         files
     }
@@ -92,28 +86,33 @@ impl FilePattern {
         let mut names = path.strip_prefix(folder).ok()?.components();
         let mut captures = Captures::default();
         for part in &self.0 {
-            let name = names.next()?.as_os_str().to_str()?;
+            // `..` is a name to no pattern.
+            let Component::Normal(name) = names.next()? else { return None };
+            let name = name.to_str()?;
             captures = part.captured(name, &captures)?;
         }
         names.next().is_none().then_some(captures)
     }
 
     /// The file of the same session that this pattern means: its first `*` stands for what the other pattern's first `*`
-    /// stood for, and so on. `None` if it leads out of the folder or to no file.
+    /// stood for, and so on. `None` if it leads over a link or to no file.
     pub fn beside(&self, folder: &Path, captures: &Captures) -> Option<PathBuf> {
         let (mut names, mut path) = (captures.names.iter(), folder.to_owned());
+        let mut kind = None;
         for part in &self.0 {
-            match part {
-                Part::Name(name) => path.push(name),
+            let name = match part {
+                Part::Name(name) => name.clone(),
                 // What stood before the id is not known.
                 Part::Session { is_open: true, .. } => return None,
                 Part::Session { before, after, .. } => {
-                    path.push(format!("{before}{}{after}", captures.session.as_deref()?));
+                    format!("{before}{}{after}", captures.session.as_deref()?)
                 }
-                Part::Like(_) | Part::Any => path.push(names.next()?),
-            }
+                Part::Like(_) | Part::Any => names.next()?.clone(),
+            };
+            path.push(is_below(&name).then_some(name)?);
+            kind = Some(kind_of(&path).filter(|kind| !kind.is_symlink())?);
         }
-        is_file_within(&path, &fs::canonicalize(folder).ok()?).then_some(path)
+        kind.is_some_and(|kind| kind.is_file()).then_some(path)
     }
 }
 
@@ -135,16 +134,21 @@ impl Part {
         }
     }
 
-    fn below(&self, folder: &Path, so_far: &Captures) -> Vec<(PathBuf, Captures)> {
+    /// What a folder holds that matches, with its own kind: a link is no file and no folder.
+    fn below<'p>(
+        &'p self,
+        folder: &Path,
+        so_far: &'p Captures,
+    ) -> Box<dyn Iterator<Item = (PathBuf, FileType, Captures)> + 'p> {
         if let Part::Name(name) = self {
-            return vec![(folder.join(name), so_far.clone())];
+            let path = folder.join(name);
+            return Box::new(kind_of(&path).into_iter().map(move |kind| (path.clone(), kind, so_far.clone())));
         }
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        let matching = entries.filter_map(|entry| {
+        Box::new(entries.filter_map(|entry| {
             let captures = self.captured(entry.file_name().to_str()?, so_far)?;
-            Some((entry.path(), captures))
-        });
-        matching.collect()
+            Some((entry.path(), entry.file_type().ok()?, captures))
+        }))
     }
 
     fn captured(&self, name: &str, so_far: &Captures) -> Option<Captures> {
@@ -161,7 +165,7 @@ impl Part {
                     false => name.strip_prefix(before.as_str())?,
                 };
                 // The id becomes a word of a command line: it must not look like an option.
-                SessionId::parse(id).ok().filter(|_| !id.starts_with('-'))?;
+                SessionId::parse(id).ok().filter(|_| !id.starts_with('-') && is_below(id))?;
                 // Two places of one pattern name the same session.
                 if captures.session.as_ref().is_some_and(|known| known != id) {
                     return None;
@@ -173,10 +177,21 @@ impl Part {
     }
 }
 
-/// Whether it is a regular file, and no link leads out of the agent's folder.
-fn is_file_within(path: &Path, root: &Path) -> bool {
-    let real = fs::canonicalize(path);
-    real.is_ok_and(|real| real.starts_with(root) && fs::metadata(&real).is_ok_and(|meta| meta.is_file()))
+/// Adds the files below a folder that match the rest of a pattern.
+fn list(parts: &[Part], folder: &Path, so_far: &Captures, files: &mut Vec<PathBuf>) {
+    let Some((part, rest)) = parts.split_first() else { return };
+    for (path, kind, captures) in part.below(folder, so_far) {
+        match rest.is_empty() {
+            true if kind.is_file() => files.push(path),
+            false if kind.is_dir() => list(rest, &path, &captures, files),
+            true | false => {}
+        }
+    }
+}
+
+/// The kind of what is there itself: a link is not followed.
+fn kind_of(path: &Path) -> Option<FileType> {
+    fs::symlink_metadata(path).ok().map(|meta| meta.file_type())
 }
 
 #[cfg(test)]
@@ -239,17 +254,58 @@ mod tests {
     }
 
     #[test]
-    fn a_link_out_of_the_folder_is_not_followed() {
+    fn a_link_below_the_folder_is_not_followed() {
         let (folder, outside) = (folder_with(&["s/in.jsonl"]), folder_with(&["secret.jsonl", "s/far.jsonl"]));
         std::os::unix::fs::symlink(outside.path().join("secret.jsonl"), folder.path().join("s/link.jsonl"))
             .unwrap();
         std::os::unix::fs::symlink(outside.path().join("s"), folder.path().join("t")).unwrap();
         std::os::unix::fs::symlink(folder.path().join("s/in.jsonl"), folder.path().join("s/own.jsonl"))
             .unwrap();
-        let found = FilePattern::parse("*/{session}.jsonl").unwrap().files(folder.path());
-        assert_eq!(found, [folder.path().join("s/in.jsonl"), folder.path().join("s/own.jsonl")]);
-        let captures = Captures { names: vec!["t".into()], session: Some("far".into()) };
-        assert_eq!(FilePattern::parse("*/{session}.jsonl").unwrap().beside(folder.path(), &captures), None);
+        for pattern in ["*/{session}.jsonl", "s/{session}.jsonl", "t/{session}.jsonl", "t/f*/{session}.jsonl"] {
+            let found = FilePattern::parse(pattern).unwrap().files(folder.path());
+            let expected = [folder.path().join("s/in.jsonl")];
+            assert_eq!(found, expected[..usize::from(!pattern.starts_with('t'))], "{pattern}");
+        }
+        let pattern = FilePattern::parse("*/{session}.jsonl").unwrap();
+        for (name, session) in [("t", "far"), ("s", "link"), ("s", "own")] {
+            let captures = Captures { names: vec![name.into()], session: Some(session.into()) };
+            assert_eq!(pattern.beside(folder.path(), &captures), None, "{name} {session}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_a_link_itself_is_listed() {
+        let (folder, home) = (folder_with(&["s/in.jsonl"]), tempfile::tempdir().unwrap());
+        let chosen = home.path().join("chosen");
+        std::os::unix::fs::symlink(folder.path(), &chosen).unwrap();
+        let found = FilePattern::parse("*/{session}.jsonl").unwrap().files(&chosen);
+        assert_eq!(found, [chosen.join("s/in.jsonl")]);
+    }
+
+    #[test]
+    fn dots_are_no_names_to_a_pattern() {
+        let folder = folder_with(&["s/in.jsonl", "other/state.json", "s/...jsonl"]);
+        let captured = |pattern: &str, path: &str| {
+            FilePattern::parse(pattern).unwrap().captures(folder.path(), &folder.path().join(path))
+        };
+        assert!(captured("*/{session}.jsonl", "s/in.jsonl").is_some());
+        for (pattern, path) in [
+            ("s/*/{session}.jsonl", "s/../in.jsonl"),
+            ("s/*/*/{session}.jsonl", "s/../../in.jsonl"),
+            ("s/{session}/in.jsonl", "s/../in.jsonl"),
+            ("s/.*/{session}.jsonl", "s/../in.jsonl"),
+            ("s/{session}.jsonl", "s/...jsonl"),
+            ("s/{session}.jsonl", "s/..jsonl"),
+        ] {
+            assert_eq!(captured(pattern, path), None, "{pattern} {path}");
+        }
+        let beside = |session: &str, pattern: &str| {
+            let captures = Captures { names: vec![], session: Some(session.into()) };
+            FilePattern::parse(pattern).unwrap().beside(folder.path(), &captures)
+        };
+        assert_eq!(beside("..", "s/{session}/other/state.json"), None);
+        assert_eq!(beside(".", "s/.{session}/other/state.json"), None);
+        assert!(beside("other", "{session}/state.json").is_some());
     }
 
     #[test]

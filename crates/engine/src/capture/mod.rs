@@ -25,7 +25,7 @@ pub use door::notify_capture;
 pub use foreign::{Destination, ForeignFile, Learnt, TakenOver, take_over};
 pub use many::{Imported, import};
 pub use opened::transcripts;
-use opened::{Opened, container, paths_of};
+use opened::{Opened, file_of, paths_of};
 pub use overdue::capture_overdue;
 pub use preview::{Preview, preview};
 pub use rules::Wishes;
@@ -117,7 +117,7 @@ fn capture_within(
 /// Opens the file once before the archive is locked: on a hung mount, only this capture waits. A pipe or a folder is
 /// recorded as a fault; a file that does not exist yet is not.
 fn may_be_opened(env: &Env, file: &Transcript) -> bool {
-    match open_file(&container(&file.path)) {
+    match file_of(&file.agent, &file.path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             let error = CaptureError::Read { path: file.path.clone(), source: error };
             record_here(env, FaultKind::Store, chain(&error));

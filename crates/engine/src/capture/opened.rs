@@ -34,14 +34,15 @@ impl Opened {
 
     /// The same for an agent that may write its transcripts as whole files.
     pub fn of(writer: &TranscriptWriter, path: &Path) -> io::Result<Opened> {
+        let Some(folder) = writer.folder() else { return Opened::at(path) };
+        let file = tail::open_file_below(folder, path)?;
         match writer.document() {
-            Some(description) => Opened::document(description, path),
-            None => Opened::at(path),
+            Some(description) => Opened::document(description, file),
+            None => Ok(Opened::File(file)),
         }
     }
 
-    fn document(description: &Description, path: &Path) -> io::Result<Opened> {
-        let file = tail::open_file(path)?;
+    fn document(description: &Description, file: File) -> io::Result<Opened> {
         let meta = file.metadata()?;
         // Half of a file that is being written is none: the next capture reads it.
         let bytes = if meta.len() > LONGEST_DOCUMENT {
@@ -87,9 +88,9 @@ const LONGEST_DOCUMENT: u64 = 64 << 20;
 /// Longer than any file about a session.
 const LONGEST_ABOUT: u64 = 4 << 20;
 
-/// A small file; `None` if it cannot be read or is too large.
-pub(super) fn bounded(path: &Path) -> Option<Vec<u8>> {
-    let file = tail::open_file(path).ok()?;
+/// The file about the session of this transcript; `None` if there is none that can be read, or it is too large.
+pub(super) fn about(writer: &TranscriptWriter, transcript: &Path) -> Option<Vec<u8>> {
+    let file = tail::open_file_below(writer.folder()?, &writer.about(transcript)?).ok()?;
     let bytes = file.metadata().ok()?.len();
     if bytes > LONGEST_ABOUT { None } else { tail::bytes_at(&file, 0, usize::try_from(bytes).ok()?).ok() }
 }
@@ -115,6 +116,14 @@ impl Seek for Opened {
             Opened::File(file) => file.seek(to),
             Opened::Rows { lines, .. } => lines.seek(to),
         }
+    }
+}
+
+/// Opens the file that holds a transcript, to see whether it can be read.
+pub(super) fn file_of(writer: &TranscriptWriter, path: &Path) -> io::Result<File> {
+    match writer.folder() {
+        Some(folder) => tail::open_file_below(folder, path),
+        None => tail::open_file(&container(path)),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::Transcript;
 use super::lines::LineReader;
-use super::opened::{Opened, bounded};
+use super::opened::{Opened, about};
 use super::private::PrivateTurns;
 use super::rules::Wishes;
 use serde::{Deserialize, Serialize};
@@ -55,8 +55,7 @@ impl ParserState {
 
 /// A reader for the beginning of a file; `None` for one that is none of its agent's.
 pub(super) fn first_reader(file: &Transcript) -> Option<TranscriptReader> {
-    let about = file.agent.about(&file.path).and_then(|path| bounded(&path));
-    file.agent.reader(&file.path, about.as_deref())
+    file.agent.reader(&file.path, about(&file.agent, &file.path).as_deref())
 }
 
 /// Buffers and project lookups that are reused from file to file.
