@@ -251,6 +251,87 @@ fn a_mistake_in_a_description_is_named_with_its_file_line_and_cure() {
     env.tow(&["doctor", "--agent", "claude"]).exits(2).complains("needs no description");
 }
 
+/// An agent whose transcripts tell the session's folder in a later line, or in a file beside them.
+struct LateFolder {
+    env: TestEnv,
+    talks: PathBuf,
+}
+
+impl LateFolder {
+    /// `/home/user/secret` is excluded, unless nothing is.
+    fn new(excluded: &str) -> LateFolder {
+        let env = env();
+        let about = "files = [\"talks/{session}.jsonl\"]\nabout = \"talks/{session}.json\"";
+        let description = OWN.replace("files = [\"talks/{session}.jsonl\"]", about);
+        assert_ne!(description, OWN);
+        fs::write(own_descriptions(&env).join("own.toml"), description).unwrap();
+        env.tow(&["config", "set", "privacy.exclude_projects", excluded]).ok();
+        let talks = env.home().join(".own/talks");
+        fs::create_dir_all(&talks).unwrap();
+        LateFolder { env, talks }
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.talks.join(name), text).unwrap();
+    }
+
+    /// The sessions with their folders after a capture of this one and an import of all.
+    fn captured(&self, session: &str) -> Vec<(String, Option<String>)> {
+        let path = self.talks.join(format!("{session}.jsonl"));
+        self.env.tow(&["capture", "own", path.to_str().unwrap(), "--at-once"]).ok();
+        self.env.tow(&["import", "own"]).ok();
+        self.env.wait_no_process();
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let all = sessions(&self.env);
+        all.iter().map(|one| (text(&one["id"]).unwrap(), text(&one["folder"]))).collect()
+    }
+}
+
+const SECRET: &str = "[\"/home/user/secret\"]";
+const PROMPT: &str = "{\"who\":\"me\",\"words\":\"caulk the hull\",\"at\":\"2026-11-19T05:00:00Z\"}\n";
+
+fn answer_in(folder: &str) -> String {
+    format!("{{\"who\":\"it\",\"words\":\"done\",\"at\":\"2026-11-19T05:00:09Z\",\"where\":\"{folder}\"}}\n")
+}
+
+#[test]
+fn a_session_in_an_excluded_folder_that_a_later_line_tells_is_not_captured() {
+    let own = LateFolder::new(SECRET);
+    own.write("t-1.jsonl", &format!("{PROMPT}{}", answer_in("/home/user/secret/boat")));
+    assert_eq!(own.captured("t-1"), []);
+    own.write("t-2.jsonl", &format!("{PROMPT}{}", answer_in("/home/user/boat")));
+    assert_eq!(own.captured("t-2"), [("t-2".into(), Some("/home/user/boat".into()))]);
+}
+
+#[test]
+fn a_session_that_may_be_in_an_excluded_folder_waits_until_its_folder_is_told() {
+    let own = LateFolder::new(SECRET);
+    for session in ["t-1.jsonl", "t-2.jsonl", "t-3.jsonl"] {
+        own.write(session, PROMPT);
+    }
+    assert_eq!(own.captured("t-1"), []);
+    own.write("t-1.json", r#"{"where":"/home/user/secret"}"#);
+    own.write("t-2.json", r#"{"where":"/home/user/boat"}"#);
+    // What is no whole path does not say which folder is meant.
+    own.write("t-3.json", r#"{"where":"/home/user/boat/../secret"}"#);
+    assert_eq!(own.captured("t-1"), [("t-2".into(), Some("/home/user/boat".into()))]);
+    own.env.tow(&["search", "caulk", "--all-projects", "--json"]).ok();
+}
+
+#[test]
+fn a_folder_that_is_told_after_the_first_capture_is_noted() {
+    let own = LateFolder::new("[]");
+    own.write("t-1.jsonl", PROMPT);
+    assert_eq!(own.captured("t-1"), [("t-1".into(), None)]);
+    own.write("t-1.jsonl", &format!("{PROMPT}{}", answer_in("/home/user/boat")));
+    assert_eq!(own.captured("t-1"), [("t-1".into(), Some("/home/user/boat".into()))]);
+    own.write("t-2.jsonl", PROMPT);
+    own.captured("t-2");
+    own.write("t-2.json", r#"{"where":"/home/user/boat"}"#);
+    let folders: BTreeSet<_> = own.captured("t-2").into_iter().map(|(_, folder)| folder).collect();
+    assert_eq!(folders, BTreeSet::from([Some("/home/user/boat".into())]));
+}
+
 /// Neither a link to a file, nor one to a folder, nor `..`: also if a capture is asked for such a path.
 #[test]
 fn a_capture_follows_no_link_and_no_dots_out_of_the_agents_folder() {

@@ -27,6 +27,15 @@ pub(super) struct Mapping {
     pub version: u32,
 }
 
+impl Mapping {
+    /// The session's folder, if this entry tells it. Only a whole path says which folder is meant.
+    fn folder_in(&self, entry: &Value) -> Option<String> {
+        let told = self.folder.as_ref()?.all(entry);
+        let is_whole = |path: &&str| path.starts_with('/') && path.split('/').all(|part| part != "..");
+        told.into_iter().filter_map(Value::as_str).find(is_whole).map(str::to_owned)
+    }
+}
+
 /// One kind of piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Rule {
@@ -231,6 +240,8 @@ pub struct MappedState {
     lines: u64,
     at: Timestamp,
     is_opened: bool,
+    /// The folder was known when the session was opened last.
+    is_placed: bool,
     #[serde(skip)]
     mapping: Option<Arc<Mapping>>,
 }
@@ -243,23 +254,42 @@ impl MappedState {
         path: &str,
         about: Option<&[u8]>,
     ) -> MappedState {
-        let about = about.and_then(|bytes| serde_json::from_slice::<Value>(bytes).ok());
-        let folder = about.and_then(|about| mapping.folder.as_ref()?.text(&about));
-        MappedState {
+        let mut state = MappedState {
             version: mapping.version,
             session: session.to_owned(),
-            folder,
+            folder: None,
             file: checksum(&[path.as_bytes()]),
             lines: 0,
             at: Timestamp(0),
             is_opened: false,
+            is_placed: false,
             mapping: Some(Arc::clone(mapping)),
-        }
+        };
+        about.into_iter().for_each(|about| state.find_folder(about));
+        state
     }
 
     /// A stored state, to go on with; `None` if another version of the description wrote it.
     pub(super) fn with(self, mapping: &Arc<Mapping>) -> Option<MappedState> {
         (self.version == mapping.version).then(|| MappedState { mapping: Some(Arc::clone(mapping)), ..self })
+    }
+
+    /// The session's folder, as far as it is known.
+    pub fn folder(&self) -> Option<&str> {
+        self.folder.as_deref()
+    }
+
+    /// Whether the folder was not found yet, though the description says where it is told.
+    pub fn lacks_folder(&self) -> bool {
+        self.folder.is_none() && self.mapping.as_ref().is_some_and(|mapping| mapping.folder.is_some())
+    }
+
+    /// Looks for the folder in a line of the transcript, or in the file about the session. Gives no piece.
+    pub fn find_folder(&mut self, text: &[u8]) {
+        let Some(mapping) = self.mapping.clone().filter(|_| self.lacks_folder()) else { return };
+        let Ok(value) = serde_json::from_slice::<Value>(text) else { return };
+        let within = mapping.entries.iter().flat_map(|path| path.all(&value));
+        self.folder = within.chain([&value]).find_map(|entry| mapping.folder_in(entry));
     }
 
     pub(crate) fn read(
@@ -292,7 +322,7 @@ impl MappedState {
         let at = mapping.time.first(entry).and_then(moment);
         self.at = at.map_or(self.at, |at| at.max(self.at));
         if self.folder.is_none() {
-            self.folder = mapping.folder.as_ref().and_then(|path| path.text(entry));
+            self.folder = mapping.folder_in(entry);
         }
     }
 
@@ -326,11 +356,13 @@ impl MappedState {
         }
     }
 
-    /// Before the first piece: by then the folder is known, if it ever is.
+    /// Before the first piece, and again when the folder is known, if it was told later.
     fn open(&mut self, found: &mut Found<'_>) {
-        if std::mem::replace(&mut self.is_opened, true) {
+        let is_placed = self.folder.is_some();
+        if self.is_opened && self.is_placed == is_placed {
             return;
         }
+        (self.is_opened, self.is_placed) = (true, is_placed);
         let (session, folder) = (Cow::Owned(self.session.clone()), self.folder.clone().map(Cow::Owned));
         let what = PieceContent::Opened { session, folder, branch: None, base: None };
         found.push(self.piece("opened".to_owned(), what));

@@ -6,7 +6,7 @@ use super::Transcript;
 use super::lines::LineReader;
 use super::opened::{Opened, about};
 use super::private::PrivateTurns;
-use super::rules::Wishes;
+use super::rules::{Admission, Wishes};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
@@ -44,7 +44,13 @@ impl ParserState {
     /// As the last read left it; `None` if it cannot be used.
     fn stored(file: &Transcript, reading: &ReadPosition) -> Option<ParserState> {
         let stored: ParserState = serde_json::from_str(&reading.state).ok()?;
-        Some(ParserState { reader: file.agent.continued(stored.reader)?, gatherer: stored.gatherer })
+        let mut reader = file.agent.continued(stored.reader)?;
+        if reader.mapped().is_some_and(|state| state.lacks_folder()) {
+            // The file about the session came later: what was captured without the folder is read again with it.
+            let mut told = first_reader(file)?;
+            return told.mapped()?.lacks_folder().then_some(ParserState { reader, gatherer: stored.gatherer });
+        }
+        Some(ParserState { reader, gatherer: stored.gatherer })
     }
 
     /// For the beginning of a file; `None` for one that is none of its agent's.
@@ -56,6 +62,22 @@ impl ParserState {
 /// A reader for the beginning of a file; `None` for one that is none of its agent's.
 pub(super) fn first_reader(file: &Transcript) -> Option<TranscriptReader> {
     file.agent.reader(&file.path, about(&file.agent, &file.path).as_deref())
+}
+
+/// Looks for the folder of a described agent's session in the lines that will be read, before any of them is. Returns
+/// whether the session is captured: one that may be in an excluded folder is not.
+fn find_place(
+    reader: &mut TranscriptReader,
+    lines: &mut LineReader<'_>,
+    wishes: &Wishes,
+) -> io::Result<bool> {
+    let Some(state) = reader.mapped() else { return Ok(true) };
+    while state.lacks_folder()
+        && let Some(block) = lines.next()?
+    {
+        block.lines.split(|byte| *byte == b'\n').for_each(|line| state.find_folder(line));
+    }
+    Ok(wishes.place(state.folder(), None) == Admission::Wanted)
 }
 
 /// Buffers and project lookups that are reused from file to file.
@@ -118,10 +140,15 @@ impl<'w> Steps<'w> {
         }
         let memory = ParserState::stored(file, &source.reading);
         let offset = if memory.is_some() { source.reading.offset } else { 0 };
-        let Some(memory) = memory.or_else(|| ParserState::fresh(file)) else { return Ok(None) };
+        let Some(mut memory) = memory.or_else(|| ParserState::fresh(file)) else { return Ok(None) };
+        let mut lines = LineReader::from(opened, offset, &mut kit.buffer)?;
+        if !find_place(&mut memory.reader, &mut lines, wishes)? {
+            return Ok(None);
+        }
+        lines.go_to(offset)?;
         Ok(Some(Self {
             agent: file.agent.clone(),
-            lines: LineReader::from(opened, offset, &mut kit.buffer)?,
+            lines,
             memory,
             reading: ReadPosition { offset, ..source.reading.clone() },
             wishes,

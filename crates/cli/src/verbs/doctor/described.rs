@@ -164,7 +164,10 @@ fn mapping(found: &Preview) -> Check {
         (_, _, false) => Check::bad("mapping", format!("{detail}, without times"), "mend `transcript.time`"),
         (_, _, true) if found.folder.is_none() => Check::warning(
             "mapping",
-            format!("{detail}; the session's folder is not told, so it belongs to no project"),
+            format!(
+                "{detail}; the session's folder is not told, so it belongs to no project, and is not captured while \
+                 `privacy.exclude_projects` names one"
+            ),
             "mend `transcript.folder`, or `transcript.about`",
         ),
         (_, _, true) => Check::good("mapping", detail),
