@@ -251,6 +251,23 @@ fn a_mistake_in_a_description_is_named_with_its_file_line_and_cure() {
     env.tow(&["doctor", "--agent", "claude"]).exits(2).complains("needs no description");
 }
 
+/// Its description may leave out the calls, and take anything for a prompt.
+#[test]
+fn a_transcript_without_calls_of_an_agent_without_an_adapter_is_not_trusted() {
+    let env = env();
+    fs::write(own_descriptions(&env).join("own.toml"), OWN).unwrap();
+    let talk = TALK.replace("caulk the hull", "Always seed the cache before the tests.");
+    let talk = talk.replace("the hull is caulked", "Note that the cache only works if the folder exists already.");
+    fs::create_dir_all(env.home().join(".own/talks")).unwrap();
+    fs::write(env.home().join(".own/talks/t-1.jsonl"), talk).unwrap();
+    env.tow(&["import", "own"]).ok();
+    env.tow(&["work"]).ok();
+    env.wait_no_process();
+    let found = env.tow(&["memories", "--json", "--all-projects"]).ok().json();
+    let trust: Vec<_> = found["memories"].as_array().unwrap().iter().map(|one| &one["trust"]).collect();
+    assert_eq!(trust, [&json!("web"), &json!("web")], "{found}");
+}
+
 /// An agent whose transcripts tell the session's folder in a later line, or in a file beside them.
 struct LateFolder {
     env: TestEnv,
@@ -315,7 +332,6 @@ fn a_session_that_may_be_in_an_excluded_folder_waits_until_its_folder_is_told() 
     // What is no whole path does not say which folder is meant.
     own.write("t-3.json", r#"{"where":"/home/user/boat/../secret"}"#);
     assert_eq!(own.captured("t-1"), [("t-2".into(), Some("/home/user/boat".into()))]);
-    own.env.tow(&["search", "caulk", "--all-projects", "--json"]).ok();
 }
 
 #[test]
