@@ -251,6 +251,22 @@ fn a_mistake_in_a_description_is_named_with_its_file_line_and_cure() {
     env.tow(&["doctor", "--agent", "claude"]).exits(2).complains("needs no description");
 }
 
+#[test]
+fn a_prompt_without_an_id_survives_that_its_file_is_written_anew() {
+    let env = env();
+    fs::write(own_descriptions(&env).join("own.toml"), OWN).unwrap();
+    let (talks, second) = (env.home().join(".own/talks"), TALK.replace("caulk", "tar"));
+    fs::create_dir_all(&talks).unwrap();
+    for text in [TALK.to_owned(), format!("{second}{TALK}")] {
+        fs::write(talks.join("t-1.jsonl"), text).unwrap();
+        env.tow(&["import", "own"]).ok();
+    }
+    env.wait_no_process();
+    for words in ["caulk the hull", "tar the hull"] {
+        env.tow(&["search", words, "--all-projects"]).ok().prints(words);
+    }
+}
+
 /// Its description may leave out the calls, and take anything for a prompt.
 #[test]
 fn a_transcript_without_calls_of_an_agent_without_an_adapter_is_not_trusted() {

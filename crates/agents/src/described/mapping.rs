@@ -235,7 +235,7 @@ pub struct MappedState {
     /// The session's id, from the file's path.
     session: String,
     folder: Option<String>,
-    /// A checksum of the file's path: entries without ids are told apart by their lines.
+    /// A checksum of the file's path, for the ids of entries without one.
     file: u32,
     lines: u64,
     at: Timestamp,
@@ -311,10 +311,17 @@ impl MappedState {
         for (index, entry) in entries.iter().enumerate() {
             self.note(&mapping, entry);
             let id = mapping.id.as_ref().and_then(|path| path.text(entry));
-            let id = id.unwrap_or_else(|| format!("{:08x}-{number}.{index}", self.file));
+            let id = id.unwrap_or_else(|| self.id_of(entry, (number, index)));
             self.apply(&mapping, entry, &id, found);
         }
         Ok(())
+    }
+
+    /// The id of an entry without one: by its place, and by its content, so that another entry at its place, in a file that
+    /// was written anew, does not replace it.
+    fn id_of(&self, entry: &Value, (line, index): (u64, usize)) -> String {
+        let content = checksum(&[entry.to_string().as_bytes()]);
+        format!("{:08x}-{line}.{index}-{content:08x}", self.file)
     }
 
     /// The entry's time, which never goes back, and the session's folder.
