@@ -257,7 +257,7 @@ fn a_prompt_without_an_id_survives_that_its_file_is_written_anew() {
     fs::write(own_descriptions(&env).join("own.toml"), OWN).unwrap();
     let (talks, second) = (env.home().join(".own/talks"), TALK.replace("caulk", "tar"));
     fs::create_dir_all(&talks).unwrap();
-    for text in [TALK.to_owned(), format!("{second}{TALK}")] {
+    for text in [TALK, &second] {
         fs::write(talks.join("t-1.jsonl"), text).unwrap();
         env.tow(&["import", "own"]).ok();
     }
@@ -265,6 +265,108 @@ fn a_prompt_without_an_id_survives_that_its_file_is_written_anew() {
     for words in ["caulk the hull", "tar the hull"] {
         env.tow(&["search", words, "--all-projects"]).ok().prints(words);
     }
+}
+
+/// An agent that writes each session as one JSON file.
+struct Documents {
+    env: TestEnv,
+    talks: PathBuf,
+}
+
+impl Documents {
+    fn new() -> Documents {
+        let env = env();
+        let whole = "format = \"json\"\nentries = \"said[]\"\nfiles = [\"talks/{session}.json\"]";
+        let description = OWN.replace("files = [\"talks/{session}.jsonl\"]", whole);
+        assert_ne!(description, OWN);
+        fs::write(own_descriptions(&env).join("own.toml"), description).unwrap();
+        let talks = env.home().join(".own/talks");
+        fs::create_dir_all(&talks).unwrap();
+        Documents { env, talks }
+    }
+
+    /// Written this many minutes ago.
+    fn write(&self, name: &str, text: &str, minutes: i64) {
+        let path = self.talks.join(name);
+        fs::write(&path, text).unwrap();
+        self.age(name, minutes);
+    }
+
+    fn age(&self, name: &str, minutes: i64) {
+        let at = UNIX_EPOCH + Duration::from_millis((NOW - minutes * 60_000).unsigned_abs());
+        fs::File::options().append(true).open(self.talks.join(name)).unwrap().set_modified(at).unwrap();
+    }
+
+    /// Why files could not be read, by their names.
+    fn import(&self) -> Vec<(String, String)> {
+        let done = self.env.tow(&["import", "own", "--json"]).ok().json();
+        self.env.wait_no_process();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let name = |path: &Value| text(path).rsplit('/').next().unwrap().to_owned();
+        let all = done["unreadable"].as_array().unwrap().iter();
+        all.map(|one| (name(&one["path"]), text(&one["why"]))).collect()
+    }
+
+    #[track_caller]
+    fn check_doctor(&self, cause: &str, cure: &str) {
+        let said = self.env.tow(&["doctor", "--agent", "own"]).exits(1);
+        said.prints(cause).prints(cure);
+    }
+}
+
+/// The talk as one JSON value.
+fn whole(words: &str) -> String {
+    let lines: Vec<String> = TALK.lines().map(|line| line.replace("hull", words)).collect();
+    format!("{{\"said\":[{}]}}", lines.join(","))
+}
+
+#[test]
+fn a_whole_json_file_that_gives_nothing_is_named_with_its_cause() {
+    let own = Documents::new();
+    own.write("t-1.json", &whole("keel"), 9);
+    own.write("t-2.json", "{\"said\":[{\"who\"", 8);
+    assert_eq!(own.import(), [("t-2.json".into(), "it is no whole JSON value: line 1, column 15".into())]);
+    own.check_doctor("t-2.json cannot be read: it is no whole JSON value", "`transcript.format`");
+    own.write("t-2.json", &whole("keel").replace("said", "told"), 7);
+    let why = "`transcript.entries` leads to no list in it";
+    assert_eq!(own.import(), [("t-2.json".into(), why.into())]);
+    own.check_doctor(why, "mend `transcript.entries`");
+    fs::File::create(own.talks.join("t-2.json")).unwrap().set_len((64 << 20) + 1).unwrap();
+    own.age("t-2.json", 6);
+    own.import();
+    own.check_doctor("it is longer than 64 MB", "begin a new session");
+    own.write("t-2.json", "{\"said\":[]}", 5);
+    assert_eq!(own.import(), []);
+    own.env.tow(&["doctor", "--agent", "own"]).prints("it has no entries yet");
+    assert_eq!(sessions(&own.env).len(), 1);
+}
+
+#[test]
+fn a_broken_file_keeps_no_other_from_being_captured_in_the_background() {
+    let own = Documents::new();
+    own.write("t-5.json", &whole("keel"), 9);
+    own.import();
+    own.write("t-1.json", "{\"said\":", 5);
+    // Its agent may still be writing this one.
+    own.write("t-2.json", "{\"said\":", 0);
+    own.write("t-9.json", &whole("mizzen"), 5);
+    own.env.tow(&["data", "work"]).ok();
+    own.env.wait_no_process();
+    own.env.tow(&["search", "mizzen", "--all-projects"]).ok().prints("mizzen");
+    let faults = own.env.tow(&["doctor"]).stdout;
+    assert!(faults.contains("t-1.json") && !faults.contains("t-2.json"), "{faults}");
+}
+
+#[test]
+fn a_whole_json_file_that_was_not_written_since_is_not_parsed_again() {
+    let own = Documents::new();
+    own.write("t-1.json", &whole("keel"), 9);
+    assert_eq!(own.import(), []);
+    // Same length, same time: whoever parses it finds no JSON.
+    own.write("t-1.json", &"x".repeat(whole("keel").len()), 9);
+    assert_eq!(own.import(), []);
+    own.age("t-1.json", 8);
+    assert_eq!(own.import().len(), 1);
 }
 
 /// Its description may leave out the calls, and take anything for a prompt.
@@ -277,7 +379,7 @@ fn a_transcript_without_calls_of_an_agent_without_an_adapter_is_not_trusted() {
     fs::create_dir_all(env.home().join(".own/talks")).unwrap();
     fs::write(env.home().join(".own/talks/t-1.jsonl"), talk).unwrap();
     env.tow(&["import", "own"]).ok();
-    env.tow(&["work"]).ok();
+    env.tow(&["data", "work"]).ok();
     env.wait_no_process();
     let found = env.tow(&["memories", "--json", "--all-projects"]).ok().json();
     let trust: Vec<_> = found["memories"].as_array().unwrap().iter().map(|one| &one["trust"]).collect();

@@ -4,6 +4,7 @@
 //! names, and what it does not say is a capability that the agent does not have here. Hooks of agents with adapters never
 //! read one.
 
+mod document;
 mod fields;
 mod format;
 mod json_path;
@@ -13,6 +14,7 @@ mod place;
 mod tools;
 mod writer;
 
+pub use document::{BadDocument, LONGEST_DOCUMENT};
 pub use fields::Mistake;
 pub use mapping::MappedState;
 pub use writer::TranscriptWriter;
@@ -229,14 +231,9 @@ impl Description {
     }
 
     /// A whole JSON file as lines, one per entry, as if the agent had appended them.
-    pub fn as_lines(&self, document: &[u8]) -> Option<Vec<u8>> {
-        let value: serde_json::Value = serde_json::from_slice(document).ok()?;
-        let mut lines = vec![];
-        for entry in self.stored.as_ref()?.entries.iter().flat_map(|path| path.all(&value)) {
-            serde_json::to_writer(&mut lines, entry).ok()?;
-            lines.push(b'\n');
-        }
-        Some(lines)
+    pub fn as_lines(&self, document: &[u8]) -> Result<Vec<u8>, BadDocument> {
+        let entries = self.stored.as_ref().map_or(&[][..], |stored| &stored.entries);
+        document::as_lines(entries, document)
     }
 }
 

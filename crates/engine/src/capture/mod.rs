@@ -24,8 +24,8 @@ pub use detached::{Bookmarked, capture_detached};
 pub use door::notify_capture;
 pub use foreign::{Destination, ForeignFile, Learnt, TakenOver, take_over};
 pub use many::{Imported, import};
-pub use opened::transcripts;
 use opened::{Opened, file_of, paths_of};
+pub use opened::{bad_document, transcripts};
 pub use overdue::capture_overdue;
 pub use preview::{Preview, preview};
 pub use rules::Wishes;
@@ -104,7 +104,10 @@ fn capture_within(
     let Some(writable) = archive::open(env, patience)? else { return Ok(None) };
     let mut taken = TakenRows::default();
     for file in files {
-        taken = taken.plus(capture_one(&writable, wishes, file, env.now)?);
+        match capture_one(&writable, wishes, file, env.now) {
+            Err(error) if is_passed_over(env, &error) => {}
+            captured => taken = taken.plus(captured?),
+        }
     }
     if taken != TakenRows::default() {
         // A subagent's file may have been captured before its session's, by a capture that waited for less.
@@ -125,6 +128,23 @@ fn may_be_opened(env: &Env, file: &Transcript) -> bool {
         }
         Ok(_) | Err(_) => true,
     }
+}
+
+/// Half of a whole JSON file that is being written is none: the next capture reads it.
+const WRITTEN_BY_THEN_MS: i64 = 60_000;
+
+/// A whole JSON file that is none, or too long, keeps no other file from being captured. It is recorded as a fault, unless
+/// its agent may still be writing it.
+fn is_passed_over(env: &Env, error: &CaptureError) -> bool {
+    let CaptureError::Read { path, source } = error else { return false };
+    if bad_document(source).is_none() {
+        return false;
+    }
+    let written = fs::metadata(path).map_or(0, |meta| opened::nanoseconds(&meta) / 1_000_000);
+    if env.later().now.since_ms(Timestamp(written)) >= WRITTEN_BY_THEN_MS {
+        record_here(env, FaultKind::Store, chain(error));
+    }
+    true
 }
 
 /// The archive with the rest of this session's transcript, as far as that can be captured quickly: an agent waits.

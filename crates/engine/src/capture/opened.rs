@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use towline_agents::described::{Description, TranscriptWriter};
+use towline_agents::described::{BadDocument, Description, LONGEST_DOCUMENT, TranscriptWriter};
 use towline_agents::{Agent, database_session, session_in};
 use towline_store::foreign::rows;
 use towline_store::home::beside;
@@ -18,6 +18,8 @@ pub(super) enum Opened {
     Rows {
         lines: Cursor<Vec<u8>>,
         modified: i64,
+        /// The length of the whole file.
+        bytes: Option<u64>,
     },
 }
 
@@ -29,7 +31,7 @@ impl Opened {
         // Before the rows are read: a write in between is found the next time.
         let modified = last_write(&database)?;
         let lines = rows::lines(&database, session).map_err(io::Error::other)?;
-        Ok(Opened::Rows { lines: Cursor::new(lines), modified })
+        Ok(Opened::Rows { lines: Cursor::new(lines), modified, bytes: None })
     }
 
     /// The same for an agent that may write its transcripts as whole files.
@@ -44,14 +46,21 @@ impl Opened {
 
     fn document(description: &Description, file: File) -> io::Result<Opened> {
         let meta = file.metadata()?;
-        // Half of a file that is being written is none: the next capture reads it.
-        let bytes = if meta.len() > LONGEST_DOCUMENT {
-            vec![]
-        } else {
-            tail::bytes_at(&file, 0, usize::try_from(meta.len()).unwrap_or(0))?
-        };
-        let lines = description.as_lines(&bytes).unwrap_or_default();
-        Ok(Opened::Rows { lines: Cursor::new(lines), modified: nanoseconds(&meta) })
+        let bad = |why: BadDocument| io::Error::new(io::ErrorKind::InvalidData, why);
+        if meta.len() > LONGEST_DOCUMENT {
+            return Err(bad(BadDocument::TooLong));
+        }
+        let bytes = tail::bytes_at(&file, 0, usize::try_from(meta.len()).unwrap_or(0))?;
+        let lines = Cursor::new(description.as_lines(&bytes).map_err(bad)?);
+        Ok(Opened::Rows { lines, modified: nanoseconds(&meta), bytes: Some(meta.len()) })
+    }
+
+    /// The length of the JSON file that these lines were rendered from.
+    pub fn document_bytes(&self) -> Option<u64> {
+        match self {
+            Opened::File(_) => None,
+            Opened::Rows { bytes, .. } => *bytes,
+        }
     }
 
     pub fn size(&self) -> io::Result<u64> {
@@ -82,9 +91,6 @@ impl Opened {
     }
 }
 
-/// Longer than any agent keeps a conversation in one value: it is held in memory.
-const LONGEST_DOCUMENT: u64 = 64 << 20;
-
 /// Longer than any file about a session.
 const LONGEST_ABOUT: u64 = 4 << 20;
 
@@ -93,6 +99,11 @@ pub(super) fn about(writer: &TranscriptWriter, transcript: &Path) -> Option<Vec<
     let file = tail::open_file_below(writer.folder()?, &writer.about(transcript)?).ok()?;
     let bytes = file.metadata().ok()?.len();
     if bytes > LONGEST_ABOUT { None } else { tail::bytes_at(&file, 0, usize::try_from(bytes).ok()?).ok() }
+}
+
+/// Why a file cannot be read as the whole JSON file that its description says it is.
+pub fn bad_document(error: &io::Error) -> Option<BadDocument> {
+    error.get_ref()?.downcast_ref().copied()
 }
 
 impl From<File> for Opened {

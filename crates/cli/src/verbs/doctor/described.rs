@@ -4,12 +4,13 @@
 
 use super::check::Check;
 use crate::scope::Scope;
+use std::io;
 use std::path::Path;
 use towline_agents::Agent;
 use towline_agents::described::{Capabilities, Description};
 use towline_core::id::SessionId;
 use towline_core::shown::SeatView;
-use towline_engine::capture::{Preview, preview, transcripts_of};
+use towline_engine::capture::{Preview, bad_document, preview, transcripts_of};
 use towline_engine::ingest::live::{self, Glance};
 use towline_engine::runtime::descriptions::{Described, Descriptions, folder, refused};
 use towline_engine::runtime::env::find_in_path;
@@ -134,13 +135,20 @@ fn transcripts(described: &Described) -> Vec<Check> {
     let count =
         Check::good("transcripts", format!("{} found, the newest is {}", files.len(), newest.path.display()));
     match preview(newest) {
-        Err(error) => vec![count, Check::bad("mapping", error.to_string(), readable(&newest.path))],
+        Err(error) => vec![count, unreadable(&newest.path, &error)],
         Ok(preview) => vec![count, mapping(&preview)],
     }
 }
 
-fn readable(path: &Path) -> String {
-    format!("make {} readable", path.display())
+fn unreadable(path: &Path, error: &io::Error) -> Check {
+    let path = path.display();
+    let cure = match (bad_document(error), error.kind()) {
+        (Some(bad), _) => bad.cure().to_owned(),
+        // No file, or behind a link.
+        (None, io::ErrorKind::InvalidInput) => "mend `transcript.files`".to_owned(),
+        (None, _) => format!("make {path} readable"),
+    };
+    Check::bad("mapping", format!("{path} cannot be read: {error}"), cure)
 }
 
 fn mapping(found: &Preview) -> Check {
@@ -149,6 +157,9 @@ fn mapping(found: &Preview) -> Check {
         "{lines} entries give {prompts} prompts, {answers} answers, {calls} tool calls, {results} results, {usage} usages"
     );
     let times = found.first_at.filter(|at| at.0 > 0).is_some();
+    if *lines == 0 {
+        return Check::warning("mapping", "it has no entries yet", "give the agent a prompt, then run this again");
+    }
     if *unreadable > 0 {
         return Check::warning(
             "mapping",
