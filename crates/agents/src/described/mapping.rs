@@ -8,6 +8,7 @@ use crate::transcript::{Found, LineError, checksum, prompt_origin};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use towline_core::event::ToolOutcome;
 use towline_core::piece::{PieceContent, StopReason, TokenCounts, TranscriptPiece};
@@ -108,6 +109,9 @@ pub(super) struct UsagePaths {
     pub input_holds_cache: bool,
 }
 
+/// More than any response takes: sums of millions of such counts do not overflow, here or in SQL.
+const MOST_TOKENS: u64 = 1 << 40;
+
 /// An entry, and the part of it that a rule looks at.
 #[derive(Clone, Copy)]
 struct At<'v> {
@@ -124,12 +128,13 @@ impl ValuePath {
         }
     }
 
-    fn number(&self, at: At<'_>) -> Option<u64> {
-        match self {
+    fn tokens(&self, at: At<'_>) -> Option<u64> {
+        let number = match self {
             ValuePath::Entry(path) => path.first(at.entry)?.as_u64(),
             ValuePath::Part(path) => path.first(at.part?)?.as_u64(),
             ValuePath::WholePart => at.part?.as_u64(),
-        }
+        };
+        number.map(|number| number.min(MOST_TOKENS))
     }
 }
 
@@ -206,10 +211,10 @@ impl Gives {
 
 impl UsagePaths {
     fn piece(&self, at: At<'_>, id: &str) -> Option<PieceContent<'static>> {
-        let count = |from: &Option<ValuePath>| from.as_ref().and_then(|from| from.number(at)).unwrap_or(0);
-        let (input, output) = (self.input.number(at)?, self.output.number(at)?);
+        let count = |from: &Option<ValuePath>| from.as_ref().and_then(|from| from.tokens(at)).unwrap_or(0);
+        let (input, output) = (self.input.tokens(at)?, self.output.tokens(at)?);
         let (cache_read, cache_write) = (count(&self.cache_read), count(&self.cache_write));
-        if input + output + cache_read + cache_write == 0 {
+        if [input, output, cache_read, cache_write] == [0; 4] {
             return None;
         }
         let input = if self.input_holds_cache { input.saturating_sub(cache_read) } else { input };
@@ -334,17 +339,15 @@ impl MappedState {
     }
 
     fn apply(&mut self, mapping: &Mapping, entry: &Value, id: &str, found: &mut Found<'_>) {
-        let mut given: Vec<&str> = vec![];
+        let mut given: BTreeMap<&str, usize> = BTreeMap::new();
         let mut give = |rule: &Rule, part: Option<&Value>, state: &mut MappedState| {
             let Some(what) = rule.piece(At { entry, part }, id) else { return };
             state.open(found);
             // By kind, so that a rule of another kind, added later, leaves these ids as they are.
             let kind = rule.gives.mark();
-            let id = match given.iter().filter(|known| **known == kind).count() {
-                0 => format!("{id}{kind}"),
-                before => format!("{id}{kind}{before}"),
-            };
-            given.push(kind);
+            let before = given.entry(kind).or_default();
+            let id = if *before == 0 { format!("{id}{kind}") } else { format!("{id}{kind}{before}") };
+            *before += 1;
             found.push(state.piece(id, what));
         };
         for (index, rule) in mapping.rules.iter().enumerate() {

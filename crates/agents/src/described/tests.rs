@@ -318,6 +318,47 @@ fn whatever_is_missing_or_of_the_wrong_kind_is_named() {
 }
 
 #[test]
+fn a_second_file_about_a_session_is_a_mistake() {
+    check_mistake(
+        "[transcript]\nfiles = '{session}'\nabout = ['a/{session}', 'b/{session}']\ntime = 'ts'",
+        "line 7: `transcript.about` must be one path: one file tells about a session",
+    );
+}
+
+/// What one line of a transcript gives, by a description with these rules.
+fn given(rules: &str, line: &str) -> Vec<TranscriptPiece<'static>> {
+    let prompt = "[[transcript.pieces]]\nis = 'prompt'\ntext = 'prompt'\n";
+    let text = format!("{MINIMAL}[transcript]\nfiles = '{{session}}'\ntime = 'ts'\n{prompt}{rules}");
+    let description = Description::parse("own", &text).unwrap();
+    let mut reader = description.reader(Path::new("/h"), Path::new("/h/s1"), None).unwrap();
+    let mut found = vec![];
+    reader.read(line.as_bytes(), &mut found).unwrap();
+    found.into_iter().map(owned).collect()
+}
+
+#[test]
+fn token_counts_as_large_as_there_are_do_not_overflow() {
+    let rule = "[[transcript.pieces]]\nis = 'usage'\ninput = 'i'\noutput = 'o'\ncache_read = 'c'\n";
+    let most = u64::MAX;
+    let found = given(rule, &format!(r#"{{"i":{most},"o":{most},"c":{most}}}"#));
+    let [_, TranscriptPiece { what: PieceContent::Usage { tokens, .. }, .. }] = &found[..] else {
+        unreachable!("{found:?}")
+    };
+    assert_eq!((tokens.input, tokens.output, tokens.cache_read), (1 << 40, 1 << 40, 1 << 40));
+    assert_eq!(given(rule, r#"{"i":0,"o":0,"c":0}"#), []);
+}
+
+#[test]
+fn the_parts_of_an_entry_are_numbered_in_time_that_grows_with_them() {
+    let rule = "[[transcript.pieces]]\nis = 'answer'\neach = 'parts[]'\ntext = '@'\n";
+    let parts: Vec<String> = (0..100_000).map(|part| format!("\"{part}\"")).collect();
+    let found = given(rule, &format!(r#"{{"parts":[{}]}}"#, parts.join(",")));
+    let ids: Vec<&str> = found.iter().skip(1).map(|piece| &*piece.id).collect();
+    assert_eq!(ids.len(), 100_000);
+    assert!(ids[0].ends_with("#answer") && ids[1].ends_with("#answer1") && ids[99_999].ends_with("#answer99999"));
+}
+
+#[test]
 fn a_part_is_meant_only_where_parts_are_named() {
     let rule = "[transcript]\nfiles = '{session}'\ntime = 'ts'\n[[transcript.pieces]]\nis = 'prompt'\n";
     check_mistake(
