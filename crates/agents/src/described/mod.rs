@@ -17,6 +17,7 @@ mod writer;
 pub use document::{BadDocument, LONGEST_DOCUMENT};
 pub use fields::Mistake;
 pub use mapping::MappedState;
+pub use place::TranscriptList;
 pub use writer::TranscriptWriter;
 
 use crate::adapter::Variable;
@@ -179,13 +180,10 @@ impl Description {
         tools::action(&self.tools, tool, input)
     }
 
-    /// All transcripts below the agent's folder; none if the description does not say where they are.
-    pub fn transcripts(&self, folder: &Path) -> Vec<PathBuf> {
-        let Some(stored) = &self.stored else { return vec![] };
-        let mut files: Vec<PathBuf> = stored.files.iter().flat_map(|pattern| pattern.files(folder)).collect();
-        files.sort();
-        files.dedup();
-        files
+    /// The newest transcripts below the agent's folder; none if the description does not say where they are.
+    pub fn transcripts(&self, folder: &Path) -> TranscriptList {
+        let patterns = self.stored.as_ref().map_or(&[][..], |stored| stored.files.as_slice());
+        place::newest(patterns, folder, place::MOST)
     }
 
     /// How its transcripts are written.
@@ -232,7 +230,7 @@ impl Description {
 
     /// A whole JSON file as lines, one per entry, as if the agent had appended them.
     pub fn as_lines(&self, document: &[u8]) -> Result<Vec<u8>, BadDocument> {
-        let entries = self.stored.as_ref().map_or(&[][..], |stored| &stored.entries);
+        let entries = self.stored.as_ref().map_or(&[][..], |stored| stored.entries.as_slice());
         document::as_lines(entries, document)
     }
 }

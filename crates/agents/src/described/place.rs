@@ -4,6 +4,7 @@
 //! Lists folders; opens no file.
 
 use super::pattern::LinePattern;
+use std::cmp::Reverse;
 use std::fs::{self, FileType};
 use std::path::{Component, Path, PathBuf};
 use towline_core::id::SessionId;
@@ -12,7 +13,54 @@ use towline_core::id::SessionId;
 const SESSION: &str = "{session}";
 
 /// More files than an agent keeps; a folder that was named by mistake may hold more.
-const MOST: usize = 100_000;
+pub(super) const MOST: usize = 100_000;
+
+/// The transcripts of an agent, sorted by their paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TranscriptList {
+    pub files: Vec<PathBuf>,
+    /// How many older ones there are that are not listed.
+    pub left_out: usize,
+}
+
+/// The files that match any of these patterns, at most this many of the newest. Unreadable folders count as empty.
+pub(super) fn newest(patterns: &[FilePattern], folder: &Path, most: usize) -> TranscriptList {
+    let mut found = NewestFiles { most, list: TranscriptList::default() };
+    for pattern in patterns {
+        list(&pattern.0, folder, &Captures::default(), &mut found);
+    }
+    found.prune();
+    found.list
+}
+
+/// Holds at most twice as many files as are wanted.
+struct NewestFiles {
+    most: usize,
+    list: TranscriptList,
+}
+
+impl NewestFiles {
+    fn add(&mut self, file: PathBuf) {
+        self.list.files.push(file);
+        if self.list.files.len() >= self.most.saturating_mul(2) {
+            self.prune();
+        }
+    }
+
+    fn prune(&mut self) {
+        let TranscriptList { files, left_out } = &mut self.list;
+        files.sort();
+        files.dedup();
+        let surplus = files.len().saturating_sub(self.most);
+        if surplus > 0 {
+            let written = |path: &PathBuf| fs::symlink_metadata(path).and_then(|meta| meta.modified()).ok();
+            files.sort_by_cached_key(|path| Reverse(written(path)));
+            files.truncate(self.most);
+            files.sort();
+            *left_out += surplus;
+        }
+    }
+}
 
 /// A pattern such as `sessions/*/{session}.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,15 +118,6 @@ impl FilePattern {
 
     pub fn names_session(&self) -> bool {
         self.0.iter().any(|part| matches!(part, Part::Session { .. }))
-    }
-
-    /// All files that match, sorted. Unreadable folders count as empty.
-    pub fn files(&self, folder: &Path) -> Vec<PathBuf> {
-        let mut files = vec![];
-        list(&self.0, folder, &Captures::default(), &mut files);
-        files.truncate(MOST);
-        files.sort();
-        files
     }
 
     /// What this path has at the pattern's places; `None` if it does not match.
@@ -178,12 +217,12 @@ impl Part {
 }
 
 /// Adds the files below a folder that match the rest of a pattern.
-fn list(parts: &[Part], folder: &Path, so_far: &Captures, files: &mut Vec<PathBuf>) {
+fn list(parts: &[Part], folder: &Path, so_far: &Captures, found: &mut NewestFiles) {
     let Some((part, rest)) = parts.split_first() else { return };
     for (path, kind, captures) in part.below(folder, so_far) {
         match rest.is_empty() {
-            true if kind.is_file() => files.push(path),
-            false if kind.is_dir() => list(rest, &path, &captures, files),
+            true if kind.is_file() => found.add(path),
+            false if kind.is_dir() => list(rest, &path, &captures, found),
             true | false => {}
         }
     }
@@ -197,6 +236,7 @@ fn kind_of(path: &Path) -> Option<FileType> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     fn folder_with(files: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
@@ -208,11 +248,16 @@ mod tests {
         folder
     }
 
+    fn files(pattern: &str, folder: &Path) -> Vec<PathBuf> {
+        newest(&[FilePattern::parse(pattern).unwrap()], folder, MOST).files
+    }
+
     #[track_caller]
     fn check(pattern: &str, files: &[&str], expected: &[(&str, Option<&str>)]) {
         let folder = folder_with(files);
+        let listed = self::files(pattern, folder.path());
         let pattern = FilePattern::parse(pattern).unwrap();
-        let found = pattern.files(folder.path()).into_iter().map(|path| {
+        let found = listed.into_iter().map(|path| {
             let session = pattern.captures(folder.path(), &path).unwrap().session;
             (path.strip_prefix(folder.path()).unwrap().display().to_string(), session)
         });
@@ -262,7 +307,7 @@ mod tests {
         std::os::unix::fs::symlink(folder.path().join("s/in.jsonl"), folder.path().join("s/own.jsonl"))
             .unwrap();
         for pattern in ["*/{session}.jsonl", "s/{session}.jsonl", "t/{session}.jsonl", "t/f*/{session}.jsonl"] {
-            let found = FilePattern::parse(pattern).unwrap().files(folder.path());
+            let found = files(pattern, folder.path());
             let expected = [folder.path().join("s/in.jsonl")];
             assert_eq!(found, expected[..usize::from(!pattern.starts_with('t'))], "{pattern}");
         }
@@ -278,8 +323,28 @@ mod tests {
         let (folder, home) = (folder_with(&["s/in.jsonl"]), tempfile::tempdir().unwrap());
         let chosen = home.path().join("chosen");
         std::os::unix::fs::symlink(folder.path(), &chosen).unwrap();
-        let found = FilePattern::parse("*/{session}.jsonl").unwrap().files(&chosen);
+        let found = files("*/{session}.jsonl", &chosen);
         assert_eq!(found, [chosen.join("s/in.jsonl")]);
+    }
+
+    #[test]
+    fn of_too_many_files_the_newest_are_listed_and_the_others_counted() {
+        use std::time::{Duration, UNIX_EPOCH};
+        let names: Vec<String> = (0..40).map(|number| format!("s/{number:02}.jsonl")).collect();
+        let folder = folder_with(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        // Neither in the order of their names nor in that of their making.
+        for (age, name) in names.iter().enumerate().map(|(number, name)| (number * 7 % 40, name)) {
+            let file = fs::File::options().append(true).open(folder.path().join(name)).unwrap();
+            file.set_modified(UNIX_EPOCH + Duration::from_secs(1000 - age as u64)).unwrap();
+        }
+        let patterns = ["s/{session}.jsonl", "*/{session}.jsonl"].map(|it| FilePattern::parse(it).unwrap());
+        let found = newest(&patterns[..1], folder.path(), 3);
+        let expected = ["00", "23", "06"].map(|name| folder.path().join(format!("s/{name}.jsonl")));
+        assert_eq!(BTreeSet::from_iter(found.files), BTreeSet::from(expected));
+        assert_eq!(found.left_out, 37);
+        // A file that two patterns match is one file.
+        let all = newest(&patterns, folder.path(), 40);
+        assert_eq!((all.files.len(), all.left_out), (40, 0));
     }
 
     #[test]
@@ -311,8 +376,9 @@ mod tests {
     #[test]
     fn the_file_about_a_session_is_found_from_its_transcript() {
         let folder = folder_with(&["s/w/one/agents/main/wire.jsonl", "s/w/one/state.json"]);
-        let pattern = FilePattern::parse("s/*/{session}/agents/*/wire.jsonl").unwrap();
-        let transcript = pattern.files(folder.path()).pop().unwrap();
+        let text = "s/*/{session}/agents/*/wire.jsonl";
+        let (pattern, transcript) =
+            (FilePattern::parse(text).unwrap(), files(text, folder.path()).pop().unwrap());
         let captures = pattern.captures(folder.path(), &transcript).unwrap();
         let about = FilePattern::parse("s/*/{session}/state.json").unwrap().beside(folder.path(), &captures);
         assert_eq!(about, Some(folder.path().join("s/w/one/state.json")));

@@ -60,7 +60,7 @@ fn every_recorded_screen_shows_its_state() {
 fn every_recorded_conversation_gives_what_a_person_reads_in_it() {
     for (description, folder) in recordings() {
         let home = folder.join("home");
-        let transcripts = description.transcripts(&home);
+        let transcripts = description.transcripts(&home).files;
         assert!(!transcripts.is_empty(), "{}", description.name());
         let mut all = String::new();
         for path in transcripts {
@@ -139,7 +139,7 @@ fn line(piece: &TranscriptPiece<'_>) -> String {
 fn a_transcript_that_is_read_in_parts_gives_the_same_pieces() {
     for (description, folder) in recordings() {
         let home = folder.join("home");
-        for path in description.transcripts(&home) {
+        for path in description.transcripts(&home).files {
             let whole = read(&description, &home, &path);
             let (mut state, mut parts) = (reader(&description, &home, &path), vec![]);
             for line in lines_of(&description, &path).split(|byte| *byte == b'\n') {
@@ -168,7 +168,7 @@ fn what_another_version_of_a_description_read_is_read_again() {
 fn damaged_lines_give_no_panic_and_leave_the_reader_usable() {
     for (description, folder) in recordings() {
         let home = folder.join("home");
-        let path = description.transcripts(&home).pop().unwrap();
+        let path = description.transcripts(&home).files.pop().unwrap();
         let lines = lines_of(&description, &path);
         for line in lines.split(|byte| *byte == b'\n') {
             let mut state = reader(&description, &home, &path);
@@ -220,7 +220,7 @@ fn a_session_is_resumed_by_the_command_that_the_description_names() {
     assert_eq!(shipped("kimi").resume_command(&id).unwrap(), ["kimi", "--session", "s-1"]);
     let own = Description::parse("own", MINIMAL).unwrap();
     assert_eq!(own.resume_command(&id), None);
-    assert_eq!(own.transcripts(Path::new("/")), [] as [PathBuf; 0]);
+    assert_eq!(own.transcripts(Path::new("/")).files, [] as [PathBuf; 0]);
     assert_eq!(own.state("anything", "any"), ScreenProbe::Unknown);
 }
 

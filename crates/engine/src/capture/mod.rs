@@ -67,13 +67,17 @@ pub struct Transcript {
     pub path: PathBuf,
 }
 
-/// All transcripts of a writer.
-pub fn transcripts_of(
-    writer: &TranscriptWriter,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> Vec<Transcript> {
+/// The transcripts of a writer.
+pub struct Listed {
+    pub files: Vec<Transcript>,
+    /// How many older ones there are that are not listed.
+    pub left_out: usize,
+}
+
+pub fn transcripts_of(writer: &TranscriptWriter, variable: &dyn Fn(&str) -> Option<String>) -> Listed {
+    let found = paths_of(writer, variable);
     let of = |path| Transcript { agent: writer.clone(), path };
-    paths_of(writer, variable).into_iter().map(of).collect()
+    Listed { files: found.files.into_iter().map(of).collect(), left_out: found.left_out }
 }
 
 /// The captured counts and the archive, still locked for writing: a caller with more to write need not reopen

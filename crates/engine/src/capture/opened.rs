@@ -6,7 +6,9 @@ use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use towline_agents::described::{BadDocument, Description, LONGEST_DOCUMENT, TranscriptWriter};
+use towline_agents::described::{
+    BadDocument, Description, LONGEST_DOCUMENT, TranscriptList, TranscriptWriter,
+};
 use towline_agents::{Agent, database_session, session_in};
 use towline_store::foreign::rows;
 use towline_store::home::beside;
@@ -148,10 +150,15 @@ pub(super) fn is_unwritten_since(path: &Path, modified: i64) -> bool {
     database_session(path).is_some_and(|(database, _)| last_write(&database).is_ok_and(|at| at == modified))
 }
 
-/// All transcripts of a writer.
-pub(super) fn paths_of(writer: &TranscriptWriter, variable: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
+/// The transcripts of a writer.
+pub(super) fn paths_of(
+    writer: &TranscriptWriter,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> TranscriptList {
     match writer {
-        TranscriptWriter::Known(agent) => transcripts(*agent, variable),
+        TranscriptWriter::Known(agent) => {
+            TranscriptList { files: transcripts(*agent, variable), left_out: 0 }
+        }
         TranscriptWriter::Described(description, folder) => description.transcripts(folder),
     }
 }

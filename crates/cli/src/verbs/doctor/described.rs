@@ -10,7 +10,7 @@ use towline_agents::Agent;
 use towline_agents::described::{Capabilities, Description};
 use towline_core::id::SessionId;
 use towline_core::shown::SeatView;
-use towline_engine::capture::{Preview, bad_document, preview, transcripts_of};
+use towline_engine::capture::{Listed, Preview, bad_document, preview, transcripts_of};
 use towline_engine::ingest::live::{self, Glance};
 use towline_engine::runtime::descriptions::{Described, Descriptions, folder, refused};
 use towline_engine::runtime::env::find_in_path;
@@ -124,7 +124,7 @@ fn transcripts(described: &Described) -> Vec<Check> {
     let (true, Some(writer)) = (described.description.capabilities().transcript, described.writer()) else {
         return vec![];
     };
-    let files = transcripts_of(&writer, &variable);
+    let Listed { files, left_out } = transcripts_of(&writer, &variable);
     let Some(newest) = files.iter().max_by_key(|file| written_at(&file.path)) else {
         return vec![Check::warning(
             "transcripts",
@@ -132,8 +132,15 @@ fn transcripts(described: &Described) -> Vec<Check> {
             "give the agent a prompt, or mend `transcript.files`",
         )];
     };
-    let count =
-        Check::good("transcripts", format!("{} found, the newest is {}", files.len(), newest.path.display()));
+    let (found, path) = (files.len(), newest.path.display());
+    let count = match left_out {
+        0 => Check::good("transcripts", format!("{found} found, the newest is {path}")),
+        _ => Check::warning(
+            "transcripts",
+            format!("the newest {found} are read, {left_out} older ones are left out; the newest is {path}"),
+            "let `transcript.files` match fewer",
+        ),
+    };
     match preview(newest) {
         Err(error) => vec![count, unreadable(&newest.path, &error)],
         Ok(preview) => vec![count, mapping(&preview)],
