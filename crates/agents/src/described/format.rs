@@ -144,7 +144,10 @@ fn stored(fields: &mut Fields<'_>, text: &str) -> Result<Option<Stored>, Mistake
     let format = match transcript.text("format")?.as_deref() {
         None | Some("jsonl") => Format::Lines,
         Some("json") => Format::Document,
-        Some(_) => return Err(transcript.wrong("format", "must be `jsonl` or `json`")),
+        Some(_) => {
+            let known = "must be `jsonl` or `json`: sessions in a database such as SQLite cannot be described";
+            return Err(transcript.wrong("format", known));
+        }
     };
     let files = file_patterns(&mut transcript, "files")?;
     if files.is_empty() {

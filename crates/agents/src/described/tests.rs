@@ -318,6 +318,14 @@ fn whatever_is_missing_or_of_the_wrong_kind_is_named() {
 }
 
 #[test]
+fn a_format_that_cannot_be_described_is_refused_with_those_that_can() {
+    check_mistake(
+        "[transcript]\nformat = 'sqlite'",
+        "line 6: `transcript.format` must be `jsonl` or `json`: sessions in a database such as SQLite cannot be described",
+    );
+}
+
+#[test]
 fn a_second_file_about_a_session_is_a_mistake() {
     check_mistake(
         "[transcript]\nfiles = '{session}'\nabout = ['a/{session}', 'b/{session}']\ntime = 'ts'",
