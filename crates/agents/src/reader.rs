@@ -30,6 +30,19 @@ impl Agent {
 }
 
 impl TranscriptReader {
+    /// The state of a reader by description, which may have to find the session's folder first.
+    pub fn mapped(&mut self) -> Option<&mut MappedState> {
+        match self {
+            TranscriptReader::Mapped(state) => Some(state),
+            TranscriptReader::Claude(_)
+            | TranscriptReader::Codex(_)
+            | TranscriptReader::Gemini(_)
+            | TranscriptReader::Qwen(_)
+            | TranscriptReader::Copilot(_)
+            | TranscriptReader::Rows(_) => None,
+        }
+    }
+
     /// Adds the pieces of the next line. Unknown entries and unreadable lines add none and leave the reader usable.
     pub fn read<'a>(&mut self, line: &'a [u8], found: &mut Found<'a>) -> Result<(), LineError> {
         let text = str::from_utf8(line).map_err(|_| LineError::NotText);

@@ -251,6 +251,251 @@ fn a_mistake_in_a_description_is_named_with_its_file_line_and_cure() {
     env.tow(&["doctor", "--agent", "claude"]).exits(2).complains("needs no description");
 }
 
+#[test]
+fn a_prompt_without_an_id_survives_that_its_file_is_written_anew() {
+    let env = env();
+    fs::write(own_descriptions(&env).join("own.toml"), OWN).unwrap();
+    let (talks, second) = (env.home().join(".own/talks"), TALK.replace("caulk", "tar"));
+    fs::create_dir_all(&talks).unwrap();
+    for text in [TALK, &second] {
+        fs::write(talks.join("t-1.jsonl"), text).unwrap();
+        env.tow(&["import", "own"]).ok();
+    }
+    env.wait_no_process();
+    for words in ["caulk the hull", "tar the hull"] {
+        env.tow(&["search", words, "--all-projects"]).ok().prints(words);
+    }
+}
+
+/// An agent that writes each session as one JSON file.
+struct Documents {
+    env: TestEnv,
+    talks: PathBuf,
+}
+
+impl Documents {
+    fn new() -> Documents {
+        let env = env();
+        let whole = "format = \"json\"\nentries = \"said[]\"\nfiles = [\"talks/{session}.json\"]";
+        let description = OWN.replace("files = [\"talks/{session}.jsonl\"]", whole);
+        assert_ne!(description, OWN);
+        fs::write(own_descriptions(&env).join("own.toml"), description).unwrap();
+        let talks = env.home().join(".own/talks");
+        fs::create_dir_all(&talks).unwrap();
+        Documents { env, talks }
+    }
+
+    /// Written this many minutes ago.
+    fn write(&self, name: &str, text: &str, minutes: i64) {
+        let path = self.talks.join(name);
+        fs::write(&path, text).unwrap();
+        self.age(name, minutes);
+    }
+
+    fn age(&self, name: &str, minutes: i64) {
+        let at = UNIX_EPOCH + Duration::from_millis((NOW - minutes * 60_000).unsigned_abs());
+        fs::File::options().append(true).open(self.talks.join(name)).unwrap().set_modified(at).unwrap();
+    }
+
+    /// Why files could not be read, by their names.
+    fn import(&self) -> Vec<(String, String)> {
+        let done = self.env.tow(&["import", "own", "--json"]).ok().json();
+        self.env.wait_no_process();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let name = |path: &Value| text(path).rsplit('/').next().unwrap().to_owned();
+        let all = done["unreadable"].as_array().unwrap().iter();
+        all.map(|one| (name(&one["path"]), text(&one["why"]))).collect()
+    }
+
+    #[track_caller]
+    fn check_doctor(&self, cause: &str, cure: &str) {
+        let said = self.env.tow(&["doctor", "--agent", "own"]).exits(1);
+        said.prints(cause).prints(cure);
+    }
+}
+
+/// The talk as one JSON value.
+fn whole(words: &str) -> String {
+    let lines: Vec<String> = TALK.lines().map(|line| line.replace("hull", words)).collect();
+    format!("{{\"said\":[{}]}}", lines.join(","))
+}
+
+#[test]
+fn a_whole_json_file_that_gives_nothing_is_named_with_its_cause() {
+    let own = Documents::new();
+    own.write("t-1.json", &whole("keel"), 9);
+    own.write("t-2.json", "{\"said\":[{\"who\"", 8);
+    assert_eq!(own.import(), [("t-2.json".into(), "it is no whole JSON value: line 1, column 15".into())]);
+    own.check_doctor("t-2.json cannot be read: it is no whole JSON value", "`transcript.format`");
+    own.write("t-2.json", &whole("keel").replace("said", "told"), 7);
+    let why = "`transcript.entries` leads to no list in it";
+    assert_eq!(own.import(), [("t-2.json".into(), why.into())]);
+    own.check_doctor(why, "mend `transcript.entries`");
+    fs::File::create(own.talks.join("t-2.json")).unwrap().set_len((64 << 20) + 1).unwrap();
+    own.age("t-2.json", 6);
+    own.import();
+    own.check_doctor("it is longer than 64 MB", "begin a new session");
+    own.write("t-2.json", "{\"said\":[]}", 5);
+    assert_eq!(own.import(), []);
+    own.env.tow(&["doctor", "--agent", "own"]).prints("it has no entries yet");
+    assert_eq!(sessions(&own.env).len(), 1);
+}
+
+#[test]
+fn a_broken_file_keeps_no_other_from_being_captured_in_the_background() {
+    let own = Documents::new();
+    own.write("t-5.json", &whole("keel"), 9);
+    own.import();
+    own.write("t-1.json", "{\"said\":", 5);
+    // Its agent may still be writing this one.
+    own.write("t-2.json", "{\"said\":", 0);
+    own.write("t-9.json", &whole("mizzen"), 5);
+    own.env.tow(&["data", "work"]).ok();
+    own.env.wait_no_process();
+    own.env.tow(&["search", "mizzen", "--all-projects"]).ok().prints("mizzen");
+    let faults = own.env.tow(&["doctor"]).stdout;
+    assert!(faults.contains("t-1.json") && !faults.contains("t-2.json"), "{faults}");
+}
+
+#[test]
+fn a_whole_json_file_that_was_not_written_since_is_not_parsed_again() {
+    let own = Documents::new();
+    own.write("t-1.json", &whole("keel"), 9);
+    assert_eq!(own.import(), []);
+    // Same length, same time: whoever parses it finds no JSON.
+    own.write("t-1.json", &"x".repeat(whole("keel").len()), 9);
+    assert_eq!(own.import(), []);
+    own.age("t-1.json", 8);
+    assert_eq!(own.import().len(), 1);
+}
+
+/// Its description may leave out the calls, and take anything for a prompt.
+#[test]
+fn a_transcript_without_calls_of_an_agent_without_an_adapter_is_not_trusted() {
+    let env = env();
+    fs::write(own_descriptions(&env).join("own.toml"), OWN).unwrap();
+    let talk = TALK.replace("caulk the hull", "Always seed the cache before the tests.");
+    let talk = talk.replace("the hull is caulked", "Note that the cache only works if the folder exists already.");
+    fs::create_dir_all(env.home().join(".own/talks")).unwrap();
+    fs::write(env.home().join(".own/talks/t-1.jsonl"), talk).unwrap();
+    env.tow(&["import", "own"]).ok();
+    env.tow(&["data", "work"]).ok();
+    env.wait_no_process();
+    let found = env.tow(&["memories", "--json", "--all-projects"]).ok().json();
+    let trust: Vec<_> = found["memories"].as_array().unwrap().iter().map(|one| &one["trust"]).collect();
+    assert_eq!(trust, [&json!("web"), &json!("web")], "{found}");
+}
+
+/// An agent whose transcripts tell the session's folder in a later line, or in a file beside them.
+struct LateFolder {
+    env: TestEnv,
+    talks: PathBuf,
+}
+
+impl LateFolder {
+    /// `/home/user/secret` is excluded, unless nothing is.
+    fn new(excluded: &str) -> LateFolder {
+        let env = env();
+        let about = "files = [\"talks/{session}.jsonl\"]\nabout = \"talks/{session}.json\"";
+        let description = OWN.replace("files = [\"talks/{session}.jsonl\"]", about);
+        assert_ne!(description, OWN);
+        fs::write(own_descriptions(&env).join("own.toml"), description).unwrap();
+        env.tow(&["config", "set", "privacy.exclude_projects", excluded]).ok();
+        let talks = env.home().join(".own/talks");
+        fs::create_dir_all(&talks).unwrap();
+        LateFolder { env, talks }
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.talks.join(name), text).unwrap();
+    }
+
+    /// The sessions with their folders after a capture of this one and an import of all.
+    fn captured(&self, session: &str) -> Vec<(String, Option<String>)> {
+        let path = self.talks.join(format!("{session}.jsonl"));
+        self.env.tow(&["capture", "own", path.to_str().unwrap(), "--at-once"]).ok();
+        self.env.tow(&["import", "own"]).ok();
+        self.env.wait_no_process();
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let all = sessions(&self.env);
+        all.iter().map(|one| (text(&one["id"]).unwrap(), text(&one["folder"]))).collect()
+    }
+}
+
+const SECRET: &str = "[\"/home/user/secret\"]";
+const PROMPT: &str = "{\"who\":\"me\",\"words\":\"caulk the hull\",\"at\":\"2026-11-19T05:00:00Z\"}\n";
+
+fn answer_in(folder: &str) -> String {
+    format!("{{\"who\":\"it\",\"words\":\"done\",\"at\":\"2026-11-19T05:00:09Z\",\"where\":\"{folder}\"}}\n")
+}
+
+#[test]
+fn a_session_in_an_excluded_folder_that_a_later_line_tells_is_not_captured() {
+    let own = LateFolder::new(SECRET);
+    own.write("t-1.jsonl", &format!("{PROMPT}{}", answer_in("/home/user/secret/boat")));
+    assert_eq!(own.captured("t-1"), []);
+    own.write("t-2.jsonl", &format!("{PROMPT}{}", answer_in("/home/user/boat")));
+    assert_eq!(own.captured("t-2"), [("t-2".into(), Some("/home/user/boat".into()))]);
+}
+
+#[test]
+fn a_session_that_may_be_in_an_excluded_folder_waits_until_its_folder_is_told() {
+    let own = LateFolder::new(SECRET);
+    for session in ["t-1.jsonl", "t-2.jsonl", "t-3.jsonl"] {
+        own.write(session, PROMPT);
+    }
+    assert_eq!(own.captured("t-1"), []);
+    own.write("t-1.json", r#"{"where":"/home/user/secret"}"#);
+    own.write("t-2.json", r#"{"where":"/home/user/boat"}"#);
+    // What is no whole path does not say which folder is meant.
+    own.write("t-3.json", r#"{"where":"/home/user/boat/../secret"}"#);
+    assert_eq!(own.captured("t-1"), [("t-2".into(), Some("/home/user/boat".into()))]);
+}
+
+#[test]
+fn a_folder_that_is_told_after_the_first_capture_is_noted() {
+    let own = LateFolder::new("[]");
+    own.write("t-1.jsonl", PROMPT);
+    assert_eq!(own.captured("t-1"), [("t-1".into(), None)]);
+    own.write("t-1.jsonl", &format!("{PROMPT}{}", answer_in("/home/user/boat")));
+    assert_eq!(own.captured("t-1"), [("t-1".into(), Some("/home/user/boat".into()))]);
+    own.write("t-2.jsonl", PROMPT);
+    own.captured("t-2");
+    own.write("t-2.json", r#"{"where":"/home/user/boat"}"#);
+    let folders: BTreeSet<_> = own.captured("t-2").into_iter().map(|(_, folder)| folder).collect();
+    assert_eq!(folders, BTreeSet::from([Some("/home/user/boat".into())]));
+}
+
+/// Neither a link to a file, nor one to a folder, nor `..`: also if a capture is asked for such a path.
+#[test]
+fn a_capture_follows_no_link_and_no_dots_out_of_the_agents_folder() {
+    use std::os::unix::fs::symlink;
+    let env = env();
+    let file = own_descriptions(&env).join("own.toml");
+    fs::write(file, OWN.replace("talks/{session}", "talks/*/*/{session}")).unwrap();
+    let talks = env.home().join(".own/talks");
+    fs::create_dir_all(talks.join("a/b")).unwrap();
+    let secret = env.home().join("secret");
+    fs::create_dir(&secret).unwrap();
+    fs::write(env.home().join("secret.jsonl"), TALK).unwrap();
+    fs::write(secret.join("t-3.jsonl"), TALK).unwrap();
+    symlink(env.home().join("secret.jsonl"), talks.join("a/b/t-2.jsonl")).unwrap();
+    symlink(&secret, talks.join("a/c")).unwrap();
+    env.tow(&["import", "own"]).ok();
+    for path in ["a/b/t-2.jsonl", "a/c/t-3.jsonl", "../../secret.jsonl"] {
+        let path = talks.join(path);
+        assert!(fs::metadata(&path).is_ok(), "{}", path.display());
+        env.tow(&["capture", "own", path.to_str().unwrap(), "--at-once"]).ok();
+    }
+    env.wait_no_process();
+    assert_eq!(sessions(&env), [] as [Value; 0]);
+    // The same text where it belongs is captured.
+    fs::write(talks.join("a/b/t-4.jsonl"), TALK).unwrap();
+    env.tow(&["capture", "own", talks.join("a/b/t-4.jsonl").to_str().unwrap(), "--at-once"]).ok();
+    env.wait_no_process();
+    assert_eq!(sessions(&env).len(), 1);
+}
+
 /// A link out of the agent's folder is not followed, whatever it is called.
 #[test]
 fn nothing_outside_of_the_agents_folder_is_read() {

@@ -2,11 +2,12 @@
 //!
 //! Reads no more than asked for, whatever the file's size, and only regular files: a pipe would block the reader.
 
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Mode, OFlags, open, openat};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::Path;
+use std::path::{Component, Path};
 use towline_core::time::Timestamp;
 
 /// At most the last `limit` bytes, and the modification time. Bytes appended meanwhile are left for the next call.
@@ -22,11 +23,33 @@ pub fn last_bytes(path: &Path, limit: u64) -> io::Result<(Vec<u8>, Timestamp)> {
 /// Opens a regular file for reading, and nothing else: opening a pipe would wait for its writer.
 pub fn open_file(path: &Path) -> io::Result<File> {
     // NONBLOCK has no effect on a regular file.
-    let file = File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
-    if file.metadata()?.is_file() {
-        return Ok(file);
+    plain(File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?))
+}
+
+/// The same for a file below a folder, following no link on the way from there, even one that is made meanwhile. The
+/// folder itself may be a link.
+pub fn open_file_below(folder: &Path, path: &Path) -> io::Result<File> {
+    let below = path.strip_prefix(folder).map_err(|_| refused("it is not below its folder"))?;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let mut at = open(folder, flags | OFlags::DIRECTORY, Mode::empty())?;
+    let mut parts = below.components().peekable();
+    while let Some(part) = parts.next() {
+        let Component::Normal(name) = part else { return Err(refused("it is not below its folder")) };
+        let kind = if parts.peek().is_some() { OFlags::DIRECTORY } else { OFlags::NONBLOCK };
+        at = openat(&at, name, flags | OFlags::NOFOLLOW | kind, Mode::empty()).map_err(|error| match error {
+            Errno::LOOP | Errno::NOTDIR => refused("a part of its path is a link, or no folder"),
+            other => other.into(),
+        })?;
     }
-    Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"))
+    plain(File::from(at))
+}
+
+fn plain(file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() { Ok(file) } else { Err(refused("not a plain file")) }
+}
+
+fn refused(why: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
 /// The bytes of a range that are still there. The count is known, so no read past the end is spent on finding it.
@@ -92,6 +115,33 @@ mod tests {
     fn bytes_read() -> u64 {
         let counts = fs::read_to_string("/proc/thread-self/io").unwrap();
         counts.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn a_link_below_the_folder_is_not_followed() {
+        use std::os::unix::fs::symlink;
+        let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let folder = root.path().join("folder");
+        fs::create_dir_all(folder.join("real")).unwrap();
+        fs::write(folder.join("real/file"), "in").unwrap();
+        fs::write(outside.path().join("file"), "secret").unwrap();
+        symlink(outside.path().join("file"), folder.join("real/link")).unwrap();
+        symlink(folder.join("real/file"), folder.join("real/own")).unwrap();
+        symlink(outside.path(), folder.join("linked")).unwrap();
+        for refused in ["real/link", "real/own", "linked/file", "real/../../x", "real/file/x", "real", ""] {
+            let error = open_file_below(&folder, &folder.join(refused)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{refused}: {error}");
+        }
+        let beside = open_file_below(&folder, &outside.path().join("file")).unwrap_err();
+        assert_eq!(beside.kind(), io::ErrorKind::InvalidInput);
+        let missing = open_file_below(&folder, &folder.join("real/none")).unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+        // The folder itself is the user's choice.
+        symlink(&folder, root.path().join("chosen")).unwrap();
+        for chosen in [folder, root.path().join("chosen")] {
+            let file = open_file_below(&chosen, &chosen.join("real/file")).unwrap();
+            assert_eq!(bytes_at(&file, 0, 9).unwrap(), b"in");
+        }
     }
 
     #[test]

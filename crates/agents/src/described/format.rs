@@ -144,7 +144,10 @@ fn stored(fields: &mut Fields<'_>, text: &str) -> Result<Option<Stored>, Mistake
     let format = match transcript.text("format")?.as_deref() {
         None | Some("jsonl") => Format::Lines,
         Some("json") => Format::Document,
-        Some(_) => return Err(transcript.wrong("format", "must be `jsonl` or `json`")),
+        Some(_) => {
+            let known = "must be `jsonl` or `json`: sessions in a database such as SQLite cannot be described";
+            return Err(transcript.wrong("format", known));
+        }
     };
     let files = file_patterns(&mut transcript, "files")?;
     if files.is_empty() {
@@ -154,7 +157,11 @@ fn stored(fields: &mut Fields<'_>, text: &str) -> Result<Option<Stored>, Mistake
     if !files.iter().all(FilePattern::names_session) {
         return Err(transcript.wrong("files", "must say where the session's id stands: `{session}`"));
     }
-    let about = file_patterns(&mut transcript, "about")?.pop();
+    let mut about = file_patterns(&mut transcript, "about")?;
+    if about.len() > 1 {
+        return Err(transcript.wrong("about", "must be one path: one file tells about a session"));
+    }
+    let about = about.pop();
     let entries = transcript.texts("entries")?;
     let entries: Vec<JsonPath> =
         entries.iter().map(|text| json_path(&transcript, "entries", text)).collect::<Result<_, _>>()?;

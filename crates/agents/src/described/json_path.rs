@@ -68,6 +68,19 @@ impl JsonPath {
         self.all(value).into_iter().next()
     }
 
+    /// Whether it leads to what it names: also to an empty list, or to one without the wanted elements.
+    pub fn leads_somewhere(&self, value: &Value) -> bool {
+        let mut found = vec![value];
+        for step in &self.0 {
+            let next: Vec<&Value> = found.iter().flat_map(|value| step.from(value)).collect();
+            if next.is_empty() {
+                return !matches!(step, Step::Key(_)) && found.iter().any(|value| value.is_array());
+            }
+            found = next;
+        }
+        true
+    }
+
     /// The values as one text, a line each.
     pub fn text(&self, value: &Value) -> Option<String> {
         let texts: Vec<Cow<'_, str>> = self.all(value).into_iter().map(as_text).collect();

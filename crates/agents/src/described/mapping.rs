@@ -8,6 +8,7 @@ use crate::transcript::{Found, LineError, checksum, prompt_origin};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use towline_core::event::ToolOutcome;
 use towline_core::piece::{PieceContent, StopReason, TokenCounts, TranscriptPiece};
@@ -25,6 +26,15 @@ pub(super) struct Mapping {
     pub rules: Vec<Rule>,
     /// A checksum of the description: what was read by another one is read again.
     pub version: u32,
+}
+
+impl Mapping {
+    /// The session's folder, if this entry tells it. Only a whole path says which folder is meant.
+    fn folder_in(&self, entry: &Value) -> Option<String> {
+        let told = self.folder.as_ref()?.all(entry);
+        let is_whole = |path: &&str| path.starts_with('/') && path.split('/').all(|part| part != "..");
+        told.into_iter().filter_map(Value::as_str).find(is_whole).map(str::to_owned)
+    }
 }
 
 /// One kind of piece.
@@ -99,6 +109,9 @@ pub(super) struct UsagePaths {
     pub input_holds_cache: bool,
 }
 
+/// More than any response takes: sums of millions of such counts do not overflow, here or in SQL.
+const MOST_TOKENS: u64 = 1 << 40;
+
 /// An entry, and the part of it that a rule looks at.
 #[derive(Clone, Copy)]
 struct At<'v> {
@@ -115,12 +128,13 @@ impl ValuePath {
         }
     }
 
-    fn number(&self, at: At<'_>) -> Option<u64> {
-        match self {
+    fn tokens(&self, at: At<'_>) -> Option<u64> {
+        let number = match self {
             ValuePath::Entry(path) => path.first(at.entry)?.as_u64(),
             ValuePath::Part(path) => path.first(at.part?)?.as_u64(),
             ValuePath::WholePart => at.part?.as_u64(),
-        }
+        };
+        number.map(|number| number.min(MOST_TOKENS))
     }
 }
 
@@ -197,10 +211,10 @@ impl Gives {
 
 impl UsagePaths {
     fn piece(&self, at: At<'_>, id: &str) -> Option<PieceContent<'static>> {
-        let count = |from: &Option<ValuePath>| from.as_ref().and_then(|from| from.number(at)).unwrap_or(0);
-        let (input, output) = (self.input.number(at)?, self.output.number(at)?);
+        let count = |from: &Option<ValuePath>| from.as_ref().and_then(|from| from.tokens(at)).unwrap_or(0);
+        let (input, output) = (self.input.tokens(at)?, self.output.tokens(at)?);
         let (cache_read, cache_write) = (count(&self.cache_read), count(&self.cache_write));
-        if input + output + cache_read + cache_write == 0 {
+        if [input, output, cache_read, cache_write] == [0; 4] {
             return None;
         }
         let input = if self.input_holds_cache { input.saturating_sub(cache_read) } else { input };
@@ -226,11 +240,13 @@ pub struct MappedState {
     /// The session's id, from the file's path.
     session: String,
     folder: Option<String>,
-    /// A checksum of the file's path: entries without ids are told apart by their lines.
+    /// A checksum of the file's path, for the ids of entries without one.
     file: u32,
     lines: u64,
     at: Timestamp,
     is_opened: bool,
+    /// The folder was known when the session was opened last.
+    is_placed: bool,
     #[serde(skip)]
     mapping: Option<Arc<Mapping>>,
 }
@@ -243,23 +259,42 @@ impl MappedState {
         path: &str,
         about: Option<&[u8]>,
     ) -> MappedState {
-        let about = about.and_then(|bytes| serde_json::from_slice::<Value>(bytes).ok());
-        let folder = about.and_then(|about| mapping.folder.as_ref()?.text(&about));
-        MappedState {
+        let mut state = MappedState {
             version: mapping.version,
             session: session.to_owned(),
-            folder,
+            folder: None,
             file: checksum(&[path.as_bytes()]),
             lines: 0,
             at: Timestamp(0),
             is_opened: false,
+            is_placed: false,
             mapping: Some(Arc::clone(mapping)),
-        }
+        };
+        about.into_iter().for_each(|about| state.find_folder(about));
+        state
     }
 
     /// A stored state, to go on with; `None` if another version of the description wrote it.
     pub(super) fn with(self, mapping: &Arc<Mapping>) -> Option<MappedState> {
         (self.version == mapping.version).then(|| MappedState { mapping: Some(Arc::clone(mapping)), ..self })
+    }
+
+    /// The session's folder, as far as it is known.
+    pub fn folder(&self) -> Option<&str> {
+        self.folder.as_deref()
+    }
+
+    /// Whether the folder was not found yet, though the description says where it is told.
+    pub fn lacks_folder(&self) -> bool {
+        self.folder.is_none() && self.mapping.as_ref().is_some_and(|mapping| mapping.folder.is_some())
+    }
+
+    /// Looks for the folder in a line of the transcript, or in the file about the session. Gives no piece.
+    pub fn find_folder(&mut self, text: &[u8]) {
+        let Some(mapping) = self.mapping.clone().filter(|_| self.lacks_folder()) else { return };
+        let Ok(value) = serde_json::from_slice::<Value>(text) else { return };
+        let within = mapping.entries.iter().flat_map(|path| path.all(&value));
+        self.folder = within.chain([&value]).find_map(|entry| mapping.folder_in(entry));
     }
 
     pub(crate) fn read(
@@ -281,10 +316,17 @@ impl MappedState {
         for (index, entry) in entries.iter().enumerate() {
             self.note(&mapping, entry);
             let id = mapping.id.as_ref().and_then(|path| path.text(entry));
-            let id = id.unwrap_or_else(|| format!("{:08x}-{number}.{index}", self.file));
+            let id = id.unwrap_or_else(|| self.id_of(entry, (number, index)));
             self.apply(&mapping, entry, &id, found);
         }
         Ok(())
+    }
+
+    /// The id of an entry without one: by its place, and by its content, so that another entry at its place, in a file that
+    /// was written anew, does not replace it.
+    fn id_of(&self, entry: &Value, (line, index): (u64, usize)) -> String {
+        let content = checksum(&[entry.to_string().as_bytes()]);
+        format!("{:08x}-{line}.{index}-{content:08x}", self.file)
     }
 
     /// The entry's time, which never goes back, and the session's folder.
@@ -292,22 +334,20 @@ impl MappedState {
         let at = mapping.time.first(entry).and_then(moment);
         self.at = at.map_or(self.at, |at| at.max(self.at));
         if self.folder.is_none() {
-            self.folder = mapping.folder.as_ref().and_then(|path| path.text(entry));
+            self.folder = mapping.folder_in(entry);
         }
     }
 
     fn apply(&mut self, mapping: &Mapping, entry: &Value, id: &str, found: &mut Found<'_>) {
-        let mut given: Vec<&str> = vec![];
+        let mut given: BTreeMap<&str, usize> = BTreeMap::new();
         let mut give = |rule: &Rule, part: Option<&Value>, state: &mut MappedState| {
             let Some(what) = rule.piece(At { entry, part }, id) else { return };
             state.open(found);
             // By kind, so that a rule of another kind, added later, leaves these ids as they are.
             let kind = rule.gives.mark();
-            let id = match given.iter().filter(|known| **known == kind).count() {
-                0 => format!("{id}{kind}"),
-                before => format!("{id}{kind}{before}"),
-            };
-            given.push(kind);
+            let before = given.entry(kind).or_default();
+            let id = if *before == 0 { format!("{id}{kind}") } else { format!("{id}{kind}{before}") };
+            *before += 1;
             found.push(state.piece(id, what));
         };
         for (index, rule) in mapping.rules.iter().enumerate() {
@@ -326,11 +366,13 @@ impl MappedState {
         }
     }
 
-    /// Before the first piece: by then the folder is known, if it ever is.
+    /// Before the first piece, and again when the folder is known, if it was told later.
     fn open(&mut self, found: &mut Found<'_>) {
-        if std::mem::replace(&mut self.is_opened, true) {
+        let is_placed = self.folder.is_some();
+        if self.is_opened && self.is_placed == is_placed {
             return;
         }
+        (self.is_opened, self.is_placed) = (true, is_placed);
         let (session, folder) = (Cow::Owned(self.session.clone()), self.folder.clone().map(Cow::Owned));
         let what = PieceContent::Opened { session, folder, branch: None, base: None };
         found.push(self.piece("opened".to_owned(), what));

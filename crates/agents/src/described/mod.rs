@@ -4,6 +4,7 @@
 //! names, and what it does not say is a capability that the agent does not have here. Hooks of agents with adapters never
 //! read one.
 
+mod document;
 mod fields;
 mod format;
 mod json_path;
@@ -13,8 +14,10 @@ mod place;
 mod tools;
 mod writer;
 
+pub use document::{BadDocument, LONGEST_DOCUMENT};
 pub use fields::Mistake;
 pub use mapping::MappedState;
+pub use place::TranscriptList;
 pub use writer::TranscriptWriter;
 
 use crate::adapter::Variable;
@@ -177,13 +180,10 @@ impl Description {
         tools::action(&self.tools, tool, input)
     }
 
-    /// All transcripts below the agent's folder; none if the description does not say where they are.
-    pub fn transcripts(&self, folder: &Path) -> Vec<PathBuf> {
-        let Some(stored) = &self.stored else { return vec![] };
-        let mut files: Vec<PathBuf> = stored.files.iter().flat_map(|pattern| pattern.files(folder)).collect();
-        files.sort();
-        files.dedup();
-        files
+    /// The newest transcripts below the agent's folder; none if the description does not say where they are.
+    pub fn transcripts(&self, folder: &Path) -> TranscriptList {
+        let patterns = self.stored.as_ref().map_or(&[][..], |stored| stored.files.as_slice());
+        place::newest(patterns, folder, place::MOST)
     }
 
     /// How its transcripts are written.
@@ -229,14 +229,9 @@ impl Description {
     }
 
     /// A whole JSON file as lines, one per entry, as if the agent had appended them.
-    pub fn as_lines(&self, document: &[u8]) -> Option<Vec<u8>> {
-        let value: serde_json::Value = serde_json::from_slice(document).ok()?;
-        let mut lines = vec![];
-        for entry in self.stored.as_ref()?.entries.iter().flat_map(|path| path.all(&value)) {
-            serde_json::to_writer(&mut lines, entry).ok()?;
-            lines.push(b'\n');
-        }
-        Some(lines)
+    pub fn as_lines(&self, document: &[u8]) -> Result<Vec<u8>, BadDocument> {
+        let entries = self.stored.as_ref().map_or(&[][..], |stored| stored.entries.as_slice());
+        document::as_lines(entries, document)
     }
 }
 

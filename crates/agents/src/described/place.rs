@@ -1,10 +1,11 @@
 //! Where an agent keeps its files: patterns of paths below its folder, and nothing outside it.
 //!
-//! A pattern has no `..` and no root, and a file that a symbolic link leads out of the folder is not the agent's. Lists
-//! folders and resolves links; opens no file.
+//! A pattern has no `..` and no root, and no symbolic link below the folder is followed, neither to a file nor to a folder.
+//! Lists folders; opens no file.
 
 use super::pattern::LinePattern;
-use std::fs;
+use std::cmp::Reverse;
+use std::fs::{self, FileType};
 use std::path::{Component, Path, PathBuf};
 use towline_core::id::SessionId;
 
@@ -12,7 +13,54 @@ use towline_core::id::SessionId;
 const SESSION: &str = "{session}";
 
 /// More files than an agent keeps; a folder that was named by mistake may hold more.
-const MOST: usize = 100_000;
+pub(super) const MOST: usize = 100_000;
+
+/// The transcripts of an agent, sorted by their paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TranscriptList {
+    pub files: Vec<PathBuf>,
+    /// How many older ones there are that are not listed.
+    pub left_out: usize,
+}
+
+/// The files that match any of these patterns, at most this many of the newest. Unreadable folders count as empty.
+pub(super) fn newest(patterns: &[FilePattern], folder: &Path, most: usize) -> TranscriptList {
+    let mut found = NewestFiles { most, list: TranscriptList::default() };
+    for pattern in patterns {
+        list(&pattern.0, folder, &Captures::default(), &mut found);
+    }
+    found.prune();
+    found.list
+}
+
+/// Holds at most twice as many files as are wanted.
+struct NewestFiles {
+    most: usize,
+    list: TranscriptList,
+}
+
+impl NewestFiles {
+    fn add(&mut self, file: PathBuf) {
+        self.list.files.push(file);
+        if self.list.files.len() >= self.most.saturating_mul(2) {
+            self.prune();
+        }
+    }
+
+    fn prune(&mut self) {
+        let TranscriptList { files, left_out } = &mut self.list;
+        files.sort();
+        files.dedup();
+        let surplus = files.len().saturating_sub(self.most);
+        if surplus > 0 {
+            let written = |path: &PathBuf| fs::symlink_metadata(path).and_then(|meta| meta.modified()).ok();
+            files.sort_by_cached_key(|path| Reverse(written(path)));
+            files.truncate(self.most);
+            files.sort();
+            *left_out += surplus;
+        }
+    }
+}
 
 /// A pattern such as `sessions/*/{session}.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,48 +120,38 @@ impl FilePattern {
         self.0.iter().any(|part| matches!(part, Part::Session { .. }))
     }
 
-    /// All files that match, sorted. Unreadable folders count as empty.
-    pub fn files(&self, folder: &Path) -> Vec<PathBuf> {
-        let mut found = vec![(folder.to_owned(), Captures::default())];
-        for (depth, part) in self.0.iter().enumerate() {
-            let is_last = depth + 1 == self.0.len();
-            let below = found.iter().flat_map(|(folder, so_far)| part.below(folder, so_far));
-            found = below.filter(|(path, _)| is_last || path.is_dir()).take(MOST).collect();
-        }
-        let Ok(root) = fs::canonicalize(folder) else { return vec![] };
-        let mut files: Vec<PathBuf> = found.into_iter().map(|(path, _)| path).collect();
-        files.retain(|path| is_file_within(path, &root));
-        files.sort();
-        files
-    }
-
     /// What this path has at the pattern's places; `None` if it does not match.
     pub fn captures(&self, folder: &Path, path: &Path) -> Option<Captures> {
         let mut names = path.strip_prefix(folder).ok()?.components();
         let mut captures = Captures::default();
         for part in &self.0 {
-            let name = names.next()?.as_os_str().to_str()?;
+            // `..` is a name to no pattern.
+            let Component::Normal(name) = names.next()? else { return None };
+            let name = name.to_str()?;
             captures = part.captured(name, &captures)?;
         }
         names.next().is_none().then_some(captures)
     }
 
     /// The file of the same session that this pattern means: its first `*` stands for what the other pattern's first `*`
-    /// stood for, and so on. `None` if it leads out of the folder or to no file.
+    /// stood for, and so on. `None` if it leads over a link or to no file.
     pub fn beside(&self, folder: &Path, captures: &Captures) -> Option<PathBuf> {
         let (mut names, mut path) = (captures.names.iter(), folder.to_owned());
+        let mut kind = None;
         for part in &self.0 {
-            match part {
-                Part::Name(name) => path.push(name),
+            let name = match part {
+                Part::Name(name) => name.clone(),
                 // What stood before the id is not known.
                 Part::Session { is_open: true, .. } => return None,
                 Part::Session { before, after, .. } => {
-                    path.push(format!("{before}{}{after}", captures.session.as_deref()?));
+                    format!("{before}{}{after}", captures.session.as_deref()?)
                 }
-                Part::Like(_) | Part::Any => path.push(names.next()?),
-            }
+                Part::Like(_) | Part::Any => names.next()?.clone(),
+            };
+            path.push(is_below(&name).then_some(name)?);
+            kind = Some(kind_of(&path).filter(|kind| !kind.is_symlink())?);
         }
-        is_file_within(&path, &fs::canonicalize(folder).ok()?).then_some(path)
+        kind.is_some_and(|kind| kind.is_file()).then_some(path)
     }
 }
 
@@ -135,16 +173,21 @@ impl Part {
         }
     }
 
-    fn below(&self, folder: &Path, so_far: &Captures) -> Vec<(PathBuf, Captures)> {
+    /// What a folder holds that matches, with its own kind: a link is no file and no folder.
+    fn below<'p>(
+        &'p self,
+        folder: &Path,
+        so_far: &'p Captures,
+    ) -> Box<dyn Iterator<Item = (PathBuf, FileType, Captures)> + 'p> {
         if let Part::Name(name) = self {
-            return vec![(folder.join(name), so_far.clone())];
+            let path = folder.join(name);
+            return Box::new(kind_of(&path).into_iter().map(move |kind| (path.clone(), kind, so_far.clone())));
         }
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        let matching = entries.filter_map(|entry| {
+        Box::new(entries.filter_map(|entry| {
             let captures = self.captured(entry.file_name().to_str()?, so_far)?;
-            Some((entry.path(), captures))
-        });
-        matching.collect()
+            Some((entry.path(), entry.file_type().ok()?, captures))
+        }))
     }
 
     fn captured(&self, name: &str, so_far: &Captures) -> Option<Captures> {
@@ -161,7 +204,7 @@ impl Part {
                     false => name.strip_prefix(before.as_str())?,
                 };
                 // The id becomes a word of a command line: it must not look like an option.
-                SessionId::parse(id).ok().filter(|_| !id.starts_with('-'))?;
+                SessionId::parse(id).ok().filter(|_| !id.starts_with('-') && is_below(id))?;
                 // Two places of one pattern name the same session.
                 if captures.session.as_ref().is_some_and(|known| known != id) {
                     return None;
@@ -173,15 +216,27 @@ impl Part {
     }
 }
 
-/// Whether it is a regular file, and no link leads out of the agent's folder.
-fn is_file_within(path: &Path, root: &Path) -> bool {
-    let real = fs::canonicalize(path);
-    real.is_ok_and(|real| real.starts_with(root) && fs::metadata(&real).is_ok_and(|meta| meta.is_file()))
+/// Adds the files below a folder that match the rest of a pattern.
+fn list(parts: &[Part], folder: &Path, so_far: &Captures, found: &mut NewestFiles) {
+    let Some((part, rest)) = parts.split_first() else { return };
+    for (path, kind, captures) in part.below(folder, so_far) {
+        match rest.is_empty() {
+            true if kind.is_file() => found.add(path),
+            false if kind.is_dir() => list(rest, &path, &captures, found),
+            true | false => {}
+        }
+    }
+}
+
+/// The kind of what is there itself: a link is not followed.
+fn kind_of(path: &Path) -> Option<FileType> {
+    fs::symlink_metadata(path).ok().map(|meta| meta.file_type())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     fn folder_with(files: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
@@ -193,11 +248,16 @@ mod tests {
         folder
     }
 
+    fn files(pattern: &str, folder: &Path) -> Vec<PathBuf> {
+        newest(&[FilePattern::parse(pattern).unwrap()], folder, MOST).files
+    }
+
     #[track_caller]
     fn check(pattern: &str, files: &[&str], expected: &[(&str, Option<&str>)]) {
         let folder = folder_with(files);
+        let listed = self::files(pattern, folder.path());
         let pattern = FilePattern::parse(pattern).unwrap();
-        let found = pattern.files(folder.path()).into_iter().map(|path| {
+        let found = listed.into_iter().map(|path| {
             let session = pattern.captures(folder.path(), &path).unwrap().session;
             (path.strip_prefix(folder.path()).unwrap().display().to_string(), session)
         });
@@ -239,24 +299,86 @@ mod tests {
     }
 
     #[test]
-    fn a_link_out_of_the_folder_is_not_followed() {
+    fn a_link_below_the_folder_is_not_followed() {
         let (folder, outside) = (folder_with(&["s/in.jsonl"]), folder_with(&["secret.jsonl", "s/far.jsonl"]));
         std::os::unix::fs::symlink(outside.path().join("secret.jsonl"), folder.path().join("s/link.jsonl"))
             .unwrap();
         std::os::unix::fs::symlink(outside.path().join("s"), folder.path().join("t")).unwrap();
         std::os::unix::fs::symlink(folder.path().join("s/in.jsonl"), folder.path().join("s/own.jsonl"))
             .unwrap();
-        let found = FilePattern::parse("*/{session}.jsonl").unwrap().files(folder.path());
-        assert_eq!(found, [folder.path().join("s/in.jsonl"), folder.path().join("s/own.jsonl")]);
-        let captures = Captures { names: vec!["t".into()], session: Some("far".into()) };
-        assert_eq!(FilePattern::parse("*/{session}.jsonl").unwrap().beside(folder.path(), &captures), None);
+        for pattern in ["*/{session}.jsonl", "s/{session}.jsonl", "t/{session}.jsonl", "t/f*/{session}.jsonl"] {
+            let found = files(pattern, folder.path());
+            let expected = [folder.path().join("s/in.jsonl")];
+            assert_eq!(found, expected[..usize::from(!pattern.starts_with('t'))], "{pattern}");
+        }
+        let pattern = FilePattern::parse("*/{session}.jsonl").unwrap();
+        for (name, session) in [("t", "far"), ("s", "link"), ("s", "own")] {
+            let captures = Captures { names: vec![name.into()], session: Some(session.into()) };
+            assert_eq!(pattern.beside(folder.path(), &captures), None, "{name} {session}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_a_link_itself_is_listed() {
+        let (folder, home) = (folder_with(&["s/in.jsonl"]), tempfile::tempdir().unwrap());
+        let chosen = home.path().join("chosen");
+        std::os::unix::fs::symlink(folder.path(), &chosen).unwrap();
+        let found = files("*/{session}.jsonl", &chosen);
+        assert_eq!(found, [chosen.join("s/in.jsonl")]);
+    }
+
+    #[test]
+    fn of_too_many_files_the_newest_are_listed_and_the_others_counted() {
+        use std::time::{Duration, UNIX_EPOCH};
+        let names: Vec<String> = (0..40).map(|number| format!("s/{number:02}.jsonl")).collect();
+        let folder = folder_with(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        // Neither in the order of their names nor in that of their making.
+        for (age, name) in names.iter().enumerate().map(|(number, name)| (number * 7 % 40, name)) {
+            let file = fs::File::options().append(true).open(folder.path().join(name)).unwrap();
+            file.set_modified(UNIX_EPOCH + Duration::from_secs(1000 - age as u64)).unwrap();
+        }
+        let patterns = ["s/{session}.jsonl", "*/{session}.jsonl"].map(|it| FilePattern::parse(it).unwrap());
+        let found = newest(&patterns[..1], folder.path(), 3);
+        let expected = ["00", "23", "06"].map(|name| folder.path().join(format!("s/{name}.jsonl")));
+        assert_eq!(BTreeSet::from_iter(found.files), BTreeSet::from(expected));
+        assert_eq!(found.left_out, 37);
+        // A file that two patterns match is one file.
+        let all = newest(&patterns, folder.path(), 40);
+        assert_eq!((all.files.len(), all.left_out), (40, 0));
+    }
+
+    #[test]
+    fn dots_are_no_names_to_a_pattern() {
+        let folder = folder_with(&["s/in.jsonl", "other/state.json", "s/...jsonl"]);
+        let captured = |pattern: &str, path: &str| {
+            FilePattern::parse(pattern).unwrap().captures(folder.path(), &folder.path().join(path))
+        };
+        assert!(captured("*/{session}.jsonl", "s/in.jsonl").is_some());
+        for (pattern, path) in [
+            ("s/*/{session}.jsonl", "s/../in.jsonl"),
+            ("s/*/*/{session}.jsonl", "s/../../in.jsonl"),
+            ("s/{session}/in.jsonl", "s/../in.jsonl"),
+            ("s/.*/{session}.jsonl", "s/../in.jsonl"),
+            ("s/{session}.jsonl", "s/...jsonl"),
+            ("s/{session}.jsonl", "s/..jsonl"),
+        ] {
+            assert_eq!(captured(pattern, path), None, "{pattern} {path}");
+        }
+        let beside = |session: &str, pattern: &str| {
+            let captures = Captures { names: vec![], session: Some(session.into()) };
+            FilePattern::parse(pattern).unwrap().beside(folder.path(), &captures)
+        };
+        assert_eq!(beside("..", "s/{session}/other/state.json"), None);
+        assert_eq!(beside(".", "s/.{session}/other/state.json"), None);
+        assert!(beside("other", "{session}/state.json").is_some());
     }
 
     #[test]
     fn the_file_about_a_session_is_found_from_its_transcript() {
         let folder = folder_with(&["s/w/one/agents/main/wire.jsonl", "s/w/one/state.json"]);
-        let pattern = FilePattern::parse("s/*/{session}/agents/*/wire.jsonl").unwrap();
-        let transcript = pattern.files(folder.path()).pop().unwrap();
+        let text = "s/*/{session}/agents/*/wire.jsonl";
+        let (pattern, transcript) =
+            (FilePattern::parse(text).unwrap(), files(text, folder.path()).pop().unwrap());
         let captures = pattern.captures(folder.path(), &transcript).unwrap();
         let about = FilePattern::parse("s/*/{session}/state.json").unwrap().beside(folder.path(), &captures);
         assert_eq!(about, Some(folder.path().join("s/w/one/state.json")));

@@ -60,7 +60,7 @@ fn every_recorded_screen_shows_its_state() {
 fn every_recorded_conversation_gives_what_a_person_reads_in_it() {
     for (description, folder) in recordings() {
         let home = folder.join("home");
-        let transcripts = description.transcripts(&home);
+        let transcripts = description.transcripts(&home).files;
         assert!(!transcripts.is_empty(), "{}", description.name());
         let mut all = String::new();
         for path in transcripts {
@@ -139,7 +139,7 @@ fn line(piece: &TranscriptPiece<'_>) -> String {
 fn a_transcript_that_is_read_in_parts_gives_the_same_pieces() {
     for (description, folder) in recordings() {
         let home = folder.join("home");
-        for path in description.transcripts(&home) {
+        for path in description.transcripts(&home).files {
             let whole = read(&description, &home, &path);
             let (mut state, mut parts) = (reader(&description, &home, &path), vec![]);
             for line in lines_of(&description, &path).split(|byte| *byte == b'\n') {
@@ -168,7 +168,7 @@ fn what_another_version_of_a_description_read_is_read_again() {
 fn damaged_lines_give_no_panic_and_leave_the_reader_usable() {
     for (description, folder) in recordings() {
         let home = folder.join("home");
-        let path = description.transcripts(&home).pop().unwrap();
+        let path = description.transcripts(&home).files.pop().unwrap();
         let lines = lines_of(&description, &path);
         for line in lines.split(|byte| *byte == b'\n') {
             let mut state = reader(&description, &home, &path);
@@ -220,7 +220,7 @@ fn a_session_is_resumed_by_the_command_that_the_description_names() {
     assert_eq!(shipped("kimi").resume_command(&id).unwrap(), ["kimi", "--session", "s-1"]);
     let own = Description::parse("own", MINIMAL).unwrap();
     assert_eq!(own.resume_command(&id), None);
-    assert_eq!(own.transcripts(Path::new("/")), [] as [PathBuf; 0]);
+    assert_eq!(own.transcripts(Path::new("/")).files, [] as [PathBuf; 0]);
     assert_eq!(own.state("anything", "any"), ScreenProbe::Unknown);
 }
 
@@ -315,6 +315,55 @@ fn whatever_is_missing_or_of_the_wrong_kind_is_named() {
         "[[tools]]\nis = 'eat'",
         "line 6: `tools.is` must be one of read, change, run, search, fetch, delegate, ask",
     );
+}
+
+#[test]
+fn a_format_that_cannot_be_described_is_refused_with_those_that_can() {
+    check_mistake(
+        "[transcript]\nformat = 'sqlite'",
+        "line 6: `transcript.format` must be `jsonl` or `json`: sessions in a database such as SQLite cannot be described",
+    );
+}
+
+#[test]
+fn a_second_file_about_a_session_is_a_mistake() {
+    check_mistake(
+        "[transcript]\nfiles = '{session}'\nabout = ['a/{session}', 'b/{session}']\ntime = 'ts'",
+        "line 7: `transcript.about` must be one path: one file tells about a session",
+    );
+}
+
+/// What one line of a transcript gives, by a description with these rules.
+fn given(rules: &str, line: &str) -> Vec<TranscriptPiece<'static>> {
+    let prompt = "[[transcript.pieces]]\nis = 'prompt'\ntext = 'prompt'\n";
+    let text = format!("{MINIMAL}[transcript]\nfiles = '{{session}}'\ntime = 'ts'\n{prompt}{rules}");
+    let description = Description::parse("own", &text).unwrap();
+    let mut reader = description.reader(Path::new("/h"), Path::new("/h/s1"), None).unwrap();
+    let mut found = vec![];
+    reader.read(line.as_bytes(), &mut found).unwrap();
+    found.into_iter().map(owned).collect()
+}
+
+#[test]
+fn token_counts_as_large_as_there_are_do_not_overflow() {
+    let rule = "[[transcript.pieces]]\nis = 'usage'\ninput = 'i'\noutput = 'o'\ncache_read = 'c'\n";
+    let most = u64::MAX;
+    let found = given(rule, &format!(r#"{{"i":{most},"o":{most},"c":{most}}}"#));
+    let [_, TranscriptPiece { what: PieceContent::Usage { tokens, .. }, .. }] = &found[..] else {
+        unreachable!("{found:?}")
+    };
+    assert_eq!((tokens.input, tokens.output, tokens.cache_read), (1 << 40, 1 << 40, 1 << 40));
+    assert_eq!(given(rule, r#"{"i":0,"o":0,"c":0}"#), []);
+}
+
+#[test]
+fn the_parts_of_an_entry_are_numbered_in_time_that_grows_with_them() {
+    let rule = "[[transcript.pieces]]\nis = 'answer'\neach = 'parts[]'\ntext = '@'\n";
+    let parts: Vec<String> = (0..100_000).map(|part| format!("\"{part}\"")).collect();
+    let found = given(rule, &format!(r#"{{"parts":[{}]}}"#, parts.join(",")));
+    let ids: Vec<&str> = found.iter().skip(1).map(|piece| &*piece.id).collect();
+    assert_eq!(ids.len(), 100_000);
+    assert!(ids[0].ends_with("#answer") && ids[1].ends_with("#answer1") && ids[99_999].ends_with("#answer99999"));
 }
 
 #[test]

@@ -30,6 +30,14 @@ impl TranscriptWriter {
         }
     }
 
+    /// The folder below which all its files are; `None` for an agent with an adapter, which knows its places.
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            TranscriptWriter::Known(_) => None,
+            TranscriptWriter::Described(_, folder) => Some(folder),
+        }
+    }
+
     /// Its transcript as a JSON file that is written anew each time; `None` if it writes lines.
     pub fn document(&self) -> Option<&Description> {
         match self {

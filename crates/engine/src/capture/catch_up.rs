@@ -4,6 +4,7 @@
 //! rest.
 
 use super::opened::{Opened, is_unwritten_since};
+use super::steps::is_unwritten_document;
 use super::{CaptureError, Transcript, Wishes, known, take_in_while};
 use crate::runtime::Env;
 use crate::runtime::archive::open;
@@ -92,6 +93,10 @@ pub(super) fn grown(archive: Option<&Archive>, live: Vec<Transcript>) -> Vec<Tra
     };
     let has_grown = |file: &Transcript| {
         let reading = archive.and_then(|archive| known(archive, file).ok()).map(|source| source.reading);
+        if file.agent.document().is_some() {
+            // Its length is known only once it is parsed, which the capture does.
+            return !reading.is_some_and(|reading| is_unwritten_document(file, &reading));
+        }
         if reading.as_ref().is_some_and(|reading| is_unwritten_since(&file.path, reading.modified)) {
             return false;
         }

@@ -35,10 +35,17 @@ pub(super) struct LineBlock<'a> {
 impl<'b> LineReader<'b> {
     /// `buffer` may be reused from another file.
     pub fn from(file: impl Into<Opened>, offset: u64, buffer: &'b mut Vec<u8>) -> io::Result<Self> {
-        let mut file = file.into();
-        file.seek(SeekFrom::Start(offset))?;
-        buffer.clear();
-        Ok(Self { file, buffer, offset, given: 0, is_passing: false })
+        let mut lines = Self { file: file.into(), buffer, offset, given: 0, is_passing: false };
+        lines.go_to(offset)?;
+        Ok(lines)
+    }
+
+    /// Goes on from this offset, which begins a line.
+    pub fn go_to(&mut self, offset: u64) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(offset))?;
+        self.buffer.clear();
+        (self.offset, self.given, self.is_passing) = (offset, 0, false);
+        Ok(())
     }
 
     /// The next complete lines; `None` at the end, or before an unfinished line.

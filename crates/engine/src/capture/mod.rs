@@ -24,8 +24,8 @@ pub use detached::{Bookmarked, capture_detached};
 pub use door::notify_capture;
 pub use foreign::{Destination, ForeignFile, Learnt, TakenOver, take_over};
 pub use many::{Imported, import};
-pub use opened::transcripts;
-use opened::{Opened, container, paths_of};
+use opened::{Opened, file_of, paths_of};
+pub use opened::{bad_document, transcripts};
 pub use overdue::capture_overdue;
 pub use preview::{Preview, preview};
 pub use rules::Wishes;
@@ -67,13 +67,17 @@ pub struct Transcript {
     pub path: PathBuf,
 }
 
-/// All transcripts of a writer.
-pub fn transcripts_of(
-    writer: &TranscriptWriter,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> Vec<Transcript> {
+/// The transcripts of a writer.
+pub struct Listed {
+    pub files: Vec<Transcript>,
+    /// How many older ones there are that are not listed.
+    pub left_out: usize,
+}
+
+pub fn transcripts_of(writer: &TranscriptWriter, variable: &dyn Fn(&str) -> Option<String>) -> Listed {
+    let found = paths_of(writer, variable);
     let of = |path| Transcript { agent: writer.clone(), path };
-    paths_of(writer, variable).into_iter().map(of).collect()
+    Listed { files: found.files.into_iter().map(of).collect(), left_out: found.left_out }
 }
 
 /// The captured counts and the archive, still locked for writing: a caller with more to write need not reopen
@@ -104,7 +108,10 @@ fn capture_within(
     let Some(writable) = archive::open(env, patience)? else { return Ok(None) };
     let mut taken = TakenRows::default();
     for file in files {
-        taken = taken.plus(capture_one(&writable, wishes, file, env.now)?);
+        match capture_one(&writable, wishes, file, env.now) {
+            Err(error) if is_passed_over(env, &error) => {}
+            captured => taken = taken.plus(captured?),
+        }
     }
     if taken != TakenRows::default() {
         // A subagent's file may have been captured before its session's, by a capture that waited for less.
@@ -117,7 +124,7 @@ fn capture_within(
 /// Opens the file once before the archive is locked: on a hung mount, only this capture waits. A pipe or a folder is
 /// recorded as a fault; a file that does not exist yet is not.
 fn may_be_opened(env: &Env, file: &Transcript) -> bool {
-    match open_file(&container(&file.path)) {
+    match file_of(&file.agent, &file.path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             let error = CaptureError::Read { path: file.path.clone(), source: error };
             record_here(env, FaultKind::Store, chain(&error));
@@ -125,6 +132,23 @@ fn may_be_opened(env: &Env, file: &Transcript) -> bool {
         }
         Ok(_) | Err(_) => true,
     }
+}
+
+/// Half of a whole JSON file that is being written is none: the next capture reads it.
+const WRITTEN_BY_THEN_MS: i64 = 60_000;
+
+/// A whole JSON file that is none, or too long, keeps no other file from being captured. It is recorded as a fault, unless
+/// its agent may still be writing it.
+fn is_passed_over(env: &Env, error: &CaptureError) -> bool {
+    let CaptureError::Read { path, source } = error else { return false };
+    if bad_document(source).is_none() {
+        return false;
+    }
+    let written = fs::metadata(path).map_or(0, |meta| opened::nanoseconds(&meta) / 1_000_000);
+    if env.later().now.since_ms(Timestamp(written)) >= WRITTEN_BY_THEN_MS {
+        record_here(env, FaultKind::Store, chain(error));
+    }
+    true
 }
 
 /// The archive with the rest of this session's transcript, as far as that can be captured quickly: an agent waits.

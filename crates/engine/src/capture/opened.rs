@@ -6,7 +6,9 @@ use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use towline_agents::described::{Description, TranscriptWriter};
+use towline_agents::described::{
+    BadDocument, Description, LONGEST_DOCUMENT, TranscriptList, TranscriptWriter,
+};
 use towline_agents::{Agent, database_session, session_in};
 use towline_store::foreign::rows;
 use towline_store::home::beside;
@@ -18,6 +20,8 @@ pub(super) enum Opened {
     Rows {
         lines: Cursor<Vec<u8>>,
         modified: i64,
+        /// The length of the whole file.
+        bytes: Option<u64>,
     },
 }
 
@@ -29,28 +33,36 @@ impl Opened {
         // Before the rows are read: a write in between is found the next time.
         let modified = last_write(&database)?;
         let lines = rows::lines(&database, session).map_err(io::Error::other)?;
-        Ok(Opened::Rows { lines: Cursor::new(lines), modified })
+        Ok(Opened::Rows { lines: Cursor::new(lines), modified, bytes: None })
     }
 
     /// The same for an agent that may write its transcripts as whole files.
     pub fn of(writer: &TranscriptWriter, path: &Path) -> io::Result<Opened> {
+        let Some(folder) = writer.folder() else { return Opened::at(path) };
+        let file = tail::open_file_below(folder, path)?;
         match writer.document() {
-            Some(description) => Opened::document(description, path),
-            None => Opened::at(path),
+            Some(description) => Opened::document(description, file),
+            None => Ok(Opened::File(file)),
         }
     }
 
-    fn document(description: &Description, path: &Path) -> io::Result<Opened> {
-        let file = tail::open_file(path)?;
+    fn document(description: &Description, file: File) -> io::Result<Opened> {
         let meta = file.metadata()?;
-        // Half of a file that is being written is none: the next capture reads it.
-        let bytes = if meta.len() > LONGEST_DOCUMENT {
-            vec![]
-        } else {
-            tail::bytes_at(&file, 0, usize::try_from(meta.len()).unwrap_or(0))?
-        };
-        let lines = description.as_lines(&bytes).unwrap_or_default();
-        Ok(Opened::Rows { lines: Cursor::new(lines), modified: nanoseconds(&meta) })
+        let bad = |why: BadDocument| io::Error::new(io::ErrorKind::InvalidData, why);
+        if meta.len() > LONGEST_DOCUMENT {
+            return Err(bad(BadDocument::TooLong));
+        }
+        let bytes = tail::bytes_at(&file, 0, usize::try_from(meta.len()).unwrap_or(0))?;
+        let lines = Cursor::new(description.as_lines(&bytes).map_err(bad)?);
+        Ok(Opened::Rows { lines, modified: nanoseconds(&meta), bytes: Some(meta.len()) })
+    }
+
+    /// The length of the JSON file that these lines were rendered from.
+    pub fn document_bytes(&self) -> Option<u64> {
+        match self {
+            Opened::File(_) => None,
+            Opened::Rows { bytes, .. } => *bytes,
+        }
     }
 
     pub fn size(&self) -> io::Result<u64> {
@@ -81,17 +93,19 @@ impl Opened {
     }
 }
 
-/// Longer than any agent keeps a conversation in one value: it is held in memory.
-const LONGEST_DOCUMENT: u64 = 64 << 20;
-
 /// Longer than any file about a session.
 const LONGEST_ABOUT: u64 = 4 << 20;
 
-/// A small file; `None` if it cannot be read or is too large.
-pub(super) fn bounded(path: &Path) -> Option<Vec<u8>> {
-    let file = tail::open_file(path).ok()?;
+/// The file about the session of this transcript; `None` if there is none that can be read, or it is too large.
+pub(super) fn about(writer: &TranscriptWriter, transcript: &Path) -> Option<Vec<u8>> {
+    let file = tail::open_file_below(writer.folder()?, &writer.about(transcript)?).ok()?;
     let bytes = file.metadata().ok()?.len();
     if bytes > LONGEST_ABOUT { None } else { tail::bytes_at(&file, 0, usize::try_from(bytes).ok()?).ok() }
+}
+
+/// Why a file cannot be read as the whole JSON file that its description says it is.
+pub fn bad_document(error: &io::Error) -> Option<BadDocument> {
+    error.get_ref()?.downcast_ref().copied()
 }
 
 impl From<File> for Opened {
@@ -118,6 +132,14 @@ impl Seek for Opened {
     }
 }
 
+/// Opens the file that holds a transcript, to see whether it can be read.
+pub(super) fn file_of(writer: &TranscriptWriter, path: &Path) -> io::Result<File> {
+    match writer.folder() {
+        Some(folder) => tail::open_file_below(folder, path),
+        None => tail::open_file(&container(path)),
+    }
+}
+
 /// The file that holds a transcript.
 pub(super) fn container(path: &Path) -> PathBuf {
     database_session(path).map_or_else(|| path.to_owned(), |(database, _)| database)
@@ -128,10 +150,15 @@ pub(super) fn is_unwritten_since(path: &Path, modified: i64) -> bool {
     database_session(path).is_some_and(|(database, _)| last_write(&database).is_ok_and(|at| at == modified))
 }
 
-/// All transcripts of a writer.
-pub(super) fn paths_of(writer: &TranscriptWriter, variable: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
+/// The transcripts of a writer.
+pub(super) fn paths_of(
+    writer: &TranscriptWriter,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> TranscriptList {
     match writer {
-        TranscriptWriter::Known(agent) => transcripts(*agent, variable),
+        TranscriptWriter::Known(agent) => {
+            TranscriptList { files: transcripts(*agent, variable), left_out: 0 }
+        }
         TranscriptWriter::Described(description, folder) => description.transcripts(folder),
     }
 }

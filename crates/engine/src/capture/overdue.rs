@@ -76,7 +76,7 @@ fn described(env: &Env, archive: &Archive, since: Timestamp) -> Result<Vec<Trans
             continue;
         };
         if !archive.find_sessions(&asked)?.is_empty() {
-            let files = transcripts_of(&writer, &variable).into_iter();
+            let files = transcripts_of(&writer, &variable).files.into_iter();
             let is_new = |meta: fs::Metadata| nanoseconds(&meta) / 1_000_000 >= since.0;
             found.extend(files.filter(|file| fs::metadata(&file.path).is_ok_and(is_new)));
         }

@@ -4,9 +4,9 @@
 
 use super::Transcript;
 use super::lines::LineReader;
-use super::opened::{Opened, bounded};
+use super::opened::{Opened, about, file_of, nanoseconds};
 use super::private::PrivateTurns;
-use super::rules::Wishes;
+use super::rules::{Admission, Wishes};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
@@ -38,25 +38,72 @@ pub struct Step {
 struct ParserState {
     reader: TranscriptReader,
     gatherer: CaptureState,
+    /// Of a whole JSON file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    document: Option<DocumentSize>,
+}
+
+/// A whole JSON file when it was parsed.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct DocumentSize {
+    bytes: u64,
+    /// The length of the lines that it was rendered as.
+    lines: u64,
+}
+
+impl DocumentSize {
+    fn of(opened: &Opened) -> io::Result<Option<DocumentSize>> {
+        let lines = opened.size()?;
+        Ok(opened.document_bytes().map(|bytes| DocumentSize { bytes, lines }))
+    }
+}
+
+/// Whether a whole JSON file was read to its end and not written since: then it need not be parsed.
+pub(super) fn is_unwritten_document(file: &Transcript, reading: &ReadPosition) -> bool {
+    let Some(read) = ParserState::stored(file, reading).and_then(|state| state.document) else { return false };
+    let now = file_of(&file.agent, &file.path).and_then(|file| file.metadata());
+    read.lines == reading.offset
+        && now.is_ok_and(|now| now.len() == read.bytes && nanoseconds(&now) == reading.modified)
 }
 
 impl ParserState {
     /// As the last read left it; `None` if it cannot be used.
     fn stored(file: &Transcript, reading: &ReadPosition) -> Option<ParserState> {
-        let stored: ParserState = serde_json::from_str(&reading.state).ok()?;
-        Some(ParserState { reader: file.agent.continued(stored.reader)?, gatherer: stored.gatherer })
+        let ParserState { reader, gatherer, document } = serde_json::from_str(&reading.state).ok()?;
+        let mut reader = file.agent.continued(reader)?;
+        if reader.mapped().is_some_and(|state| state.lacks_folder()) {
+            // The file about the session came later: what was captured without the folder is read again with it.
+            let mut told = first_reader(file)?;
+            told.mapped().filter(|told| told.lacks_folder())?;
+        }
+        Some(ParserState { reader, gatherer, document })
     }
 
     /// For the beginning of a file; `None` for one that is none of its agent's.
     fn fresh(file: &Transcript) -> Option<ParserState> {
-        Some(ParserState { reader: first_reader(file)?, gatherer: CaptureState::default() })
+        Some(ParserState { reader: first_reader(file)?, gatherer: CaptureState::default(), document: None })
     }
 }
 
 /// A reader for the beginning of a file; `None` for one that is none of its agent's.
 pub(super) fn first_reader(file: &Transcript) -> Option<TranscriptReader> {
-    let about = file.agent.about(&file.path).and_then(|path| bounded(&path));
-    file.agent.reader(&file.path, about.as_deref())
+    file.agent.reader(&file.path, about(&file.agent, &file.path).as_deref())
+}
+
+/// Looks for the folder of a described agent's session in the lines that will be read, before any of them is. Returns
+/// whether the session is captured: one that may be in an excluded folder is not.
+fn find_place(
+    reader: &mut TranscriptReader,
+    lines: &mut LineReader<'_>,
+    wishes: &Wishes,
+) -> io::Result<bool> {
+    let Some(state) = reader.mapped() else { return Ok(true) };
+    while state.lacks_folder()
+        && let Some(block) = lines.next()?
+    {
+        block.lines.split(|byte| *byte == b'\n').for_each(|line| state.find_folder(line));
+    }
+    Ok(wishes.place(state.folder(), None) == Admission::Wanted)
 }
 
 /// Buffers and project lookups that are reused from file to file.
@@ -100,6 +147,9 @@ impl<'w> Steps<'w> {
         forgotten: &'w Forgotten,
         kit: &'w mut Kit,
     ) -> io::Result<Option<Self>> {
+        if file.agent.document().is_some() && is_unwritten_document(file, &source.reading) {
+            return Ok(None);
+        }
         let opened = match Opened::of(&file.agent, &file.path) {
             Ok(opened) => opened,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -119,10 +169,16 @@ impl<'w> Steps<'w> {
         }
         let memory = ParserState::stored(file, &source.reading);
         let offset = if memory.is_some() { source.reading.offset } else { 0 };
-        let Some(memory) = memory.or_else(|| ParserState::fresh(file)) else { return Ok(None) };
+        let Some(mut memory) = memory.or_else(|| ParserState::fresh(file)) else { return Ok(None) };
+        memory.document = DocumentSize::of(&opened)?;
+        let mut lines = LineReader::from(opened, offset, &mut kit.buffer)?;
+        if !find_place(&mut memory.reader, &mut lines, wishes)? {
+            return Ok(None);
+        }
+        lines.go_to(offset)?;
         Ok(Some(Self {
             agent: file.agent.clone(),
-            lines: LineReader::from(opened, offset, &mut kit.buffer)?,
+            lines,
             memory,
             reading: ReadPosition { offset, ..source.reading.clone() },
             wishes,

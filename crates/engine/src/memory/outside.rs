@@ -1,7 +1,8 @@
 //! Whether text from outside has reached a session: from the first such turn on, the agent may only repeat it.
 //!
 //! Looks at all calls of a turn, also of subagents and of tools that distilling skips, and at what the user pasted. Each
-//! turn is noted in the archive, so a long session is not read again. `core::memory::distil` decides what is outside.
+//! turn is noted in the archive, so a long session is not read again. `core::memory::distil` decides what is outside. All
+//! that the transcript of an agent without an adapter says counts as outside.
 
 use super::turn_content::TurnContent;
 use towline_agents::Agent;
@@ -9,8 +10,14 @@ use towline_core::capture::{DetailKind, Speaker};
 use towline_core::event::PromptOrigin;
 use towline_core::memory::MemoryTrust;
 use towline_core::memory::distil::{CallInput, outside_trust, pasted_trust};
-use towline_store::archive::{Conversation, DetailRow, TurnRow};
+use towline_store::archive::{Conversation, TurnRow};
 use towline_store::{Archive, StoreError};
+
+/// The trust of all that a transcript says whose agent has no adapter: nobody proved what a description takes for a prompt,
+/// which calls it leaves out, or what its tools read. `None` for an agent with an adapter.
+pub(super) fn unproven(of: &Conversation) -> Option<MemoryTrust> {
+    Agent::from_name(of.session.agent.as_str()).is_none().then_some(MemoryTrust::Web)
+}
 
 /// The least trusted text from outside in the turns before `turn`. Turns that were never looked at are read now.
 pub(super) fn before(
@@ -18,6 +25,9 @@ pub(super) fn before(
     of: &Conversation,
     turn: u32,
 ) -> Result<Option<MemoryTrust>, StoreError> {
+    if let Some(trust) = unproven(of) {
+        return Ok(Some(trust));
+    }
     let known = archive.outside_before(of, turn)?;
     let mut least = known.least;
     for ordinal in known.unread {
@@ -67,9 +77,7 @@ pub(super) fn lower(one: Option<MemoryTrust>, other: Option<MemoryTrust>) -> Opt
 
 fn of_calls(of: &Conversation, content: &TurnContent<'_>) -> Result<Option<MemoryTrust>, StoreError> {
     let Some(agent) = Agent::from_name(of.session.agent.as_str()) else {
-        // An agent by description: nobody proved what its tools read.
-        let is_call = |detail: &DetailRow| detail.kind == DetailKind::Input;
-        return Ok(content.details.iter().any(is_call).then_some(MemoryTrust::Web));
+        return Ok(unproven(of));
     };
     let root = content.archive.project_root(of)?;
     let folders: Vec<&str> = of.folder.as_deref().into_iter().chain(root.as_deref()).collect();

@@ -4,12 +4,13 @@
 
 use super::check::Check;
 use crate::scope::Scope;
+use std::io;
 use std::path::Path;
 use towline_agents::Agent;
 use towline_agents::described::{Capabilities, Description};
 use towline_core::id::SessionId;
 use towline_core::shown::SeatView;
-use towline_engine::capture::{Preview, preview, transcripts_of};
+use towline_engine::capture::{Listed, Preview, bad_document, preview, transcripts_of};
 use towline_engine::ingest::live::{self, Glance};
 use towline_engine::runtime::descriptions::{Described, Descriptions, folder, refused};
 use towline_engine::runtime::env::find_in_path;
@@ -123,7 +124,7 @@ fn transcripts(described: &Described) -> Vec<Check> {
     let (true, Some(writer)) = (described.description.capabilities().transcript, described.writer()) else {
         return vec![];
     };
-    let files = transcripts_of(&writer, &variable);
+    let Listed { files, left_out } = transcripts_of(&writer, &variable);
     let Some(newest) = files.iter().max_by_key(|file| written_at(&file.path)) else {
         return vec![Check::warning(
             "transcripts",
@@ -131,16 +132,30 @@ fn transcripts(described: &Described) -> Vec<Check> {
             "give the agent a prompt, or mend `transcript.files`",
         )];
     };
-    let count =
-        Check::good("transcripts", format!("{} found, the newest is {}", files.len(), newest.path.display()));
+    let (found, path) = (files.len(), newest.path.display());
+    let count = match left_out {
+        0 => Check::good("transcripts", format!("{found} found, the newest is {path}")),
+        _ => Check::warning(
+            "transcripts",
+            format!("the newest {found} are read, {left_out} older ones are left out; the newest is {path}"),
+            "let `transcript.files` match fewer",
+        ),
+    };
     match preview(newest) {
-        Err(error) => vec![count, Check::bad("mapping", error.to_string(), readable(&newest.path))],
+        Err(error) => vec![count, unreadable(&newest.path, &error)],
         Ok(preview) => vec![count, mapping(&preview)],
     }
 }
 
-fn readable(path: &Path) -> String {
-    format!("make {} readable", path.display())
+fn unreadable(path: &Path, error: &io::Error) -> Check {
+    let path = path.display();
+    let cure = match (bad_document(error), error.kind()) {
+        (Some(bad), _) => bad.cure().to_owned(),
+        // No file, or behind a link.
+        (None, io::ErrorKind::InvalidInput) => "mend `transcript.files`".to_owned(),
+        (None, _) => format!("make {path} readable"),
+    };
+    Check::bad("mapping", format!("{path} cannot be read: {error}"), cure)
 }
 
 fn mapping(found: &Preview) -> Check {
@@ -149,6 +164,9 @@ fn mapping(found: &Preview) -> Check {
         "{lines} entries give {prompts} prompts, {answers} answers, {calls} tool calls, {results} results, {usage} usages"
     );
     let times = found.first_at.filter(|at| at.0 > 0).is_some();
+    if *lines == 0 {
+        return Check::warning("mapping", "it has no entries yet", "give the agent a prompt, then run this again");
+    }
     if *unreadable > 0 {
         return Check::warning(
             "mapping",
@@ -164,7 +182,10 @@ fn mapping(found: &Preview) -> Check {
         (_, _, false) => Check::bad("mapping", format!("{detail}, without times"), "mend `transcript.time`"),
         (_, _, true) if found.folder.is_none() => Check::warning(
             "mapping",
-            format!("{detail}; the session's folder is not told, so it belongs to no project"),
+            format!(
+                "{detail}; the session's folder is not told, so it belongs to no project, and is not captured while \
+                 `privacy.exclude_projects` names one"
+            ),
             "mend `transcript.folder`, or `transcript.about`",
         ),
         (_, _, true) => Check::good("mapping", detail),

@@ -3,6 +3,7 @@
 //! Omits only irrelevant parts: calls of excluded tools, the calls of subagents, and the middle of long
 //! outputs. What earlier turns and subagents brought from outside is added by the caller.
 
+use crate::memory::outside;
 use crate::memory::turn_content::TurnContent;
 use crate::runtime::config::Distil;
 use std::borrow::Cow;
@@ -47,8 +48,14 @@ pub(super) fn turn<'a>(
         commits: archive.commits(conversation, row.ordinal..=row.ordinal)?,
         folder: conversation.folder.as_deref(),
         outside: None,
-        prompts: if conversation.session.id.is_of_host() { MemoryTrust::Agent } else { MemoryTrust::Person },
+        prompts: prompts_trust(conversation),
     })
+}
+
+/// Prompts that a program sent, or that only a description takes for prompts, are not proven to be the user's.
+fn prompts_trust(conversation: &Conversation) -> MemoryTrust {
+    let is_proven = !conversation.session.id.is_of_host() && outside::unproven(conversation).is_none();
+    if is_proven { MemoryTrust::Person } else { MemoryTrust::Agent }
 }
 
 fn calls<'a>(
