@@ -53,7 +53,7 @@ impl<'a> RawValue<'a> {
     }
 
     /// The fields of an object; those of any other value are empty.
-    fn fields<T: Default + Deserialize<'a>>(self) -> T {
+    pub fn fields<T: Default + Deserialize<'a>>(self) -> T {
         if self.0.starts_with('{') { self.parse_as().unwrap_or_default() } else { T::default() }
     }
 
@@ -63,6 +63,16 @@ impl<'a> RawValue<'a> {
             return Some(Cow::Borrowed(inner));
         }
         Some(Cow::Owned(unescaped(inner)))
+    }
+
+    /// The beginning and the end of a text, of about `limit` bytes each and in whole lines at the end: most of a long one
+    /// need not be copied. A text shorter than that is both.
+    pub fn text_edges(self, limit: usize) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
+        let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
+        let start = &inner[..inner.floor_char_boundary(limit)];
+        let tail = &inner[inner.ceil_char_boundary(inner.len().saturating_sub(limit))..];
+        let end = if tail.len() == inner.len() { tail } else { tail.split_once("\\n").map_or("", |(_, rest)| rest) };
+        Some((Cow::Owned(unescaped(start)), Cow::Owned(unescaped(end))))
     }
 
     /// The parts of a list; a single string is a list of one.
@@ -302,6 +312,19 @@ mod tests {
         for cut in 0..text.len() {
             assert!(serde_json::from_str::<RawValue<'_>>(&text[..cut]).is_err(), "{}", &text[..cut]);
         }
+    }
+
+    #[test]
+    fn the_edges_of_a_long_text_are_read_without_the_rest() {
+        let edges = |written: &str| {
+            let json = serde_json::to_string(written).unwrap();
+            let (start, end) = RawValue(&json).text_edges(12).unwrap();
+            (start.into_owned(), end.into_owned())
+        };
+        assert_eq!(edges("one\ntwo"), ("one\ntwo".to_owned(), "one\ntwo".to_owned()));
+        assert_eq!(edges("first line\nsecond line\nlast"), ("first line\n".to_owned(), "last".to_owned()));
+        assert_eq!(edges("é\"ünïcode all the way, no line ends"), ("é\"ünïcod".to_owned(), String::new()));
+        assert_eq!(RawValue("[1]").text_edges(12), None);
     }
 
     fn any_json() -> impl Strategy<Value = Value> {

@@ -18,6 +18,7 @@ use crate::agent::{Agent, TextLimits};
 use crate::json::RawValue;
 use crate::transcript::prompt_origin;
 use crate::wire::{HookPayload, ReplyShape, ReplySupport};
+use serde::Deserialize;
 use towline_core::compose::GO_ON;
 use towline_core::event::{BlockReason, EndedBy, EventKind, PromptOrigin, SessionPresence, ToolOutcome};
 use towline_core::inherit::InheritSettings;
@@ -107,17 +108,30 @@ pub(crate) fn typed_text(prompt: &str) -> &str {
 }
 
 fn outcome(response: RawValue<'_>) -> ToolOutcome {
-    if response.get("error").is_present() {
+    let Response { error, said } = response.fields();
+    if error.is_present() {
         return ToolOutcome::Failed;
     }
-    let said = response.get("llmContent").text().unwrap_or_default();
-    command_outcome(said.strip_prefix("<untrusted_context>\n").unwrap_or(&said))
+    let (start, end) = said.text_edges(EDGE_BYTES).unwrap_or_default();
+    command_outcome(start.strip_prefix("<untrusted_context>\n").unwrap_or(&start), &end)
 }
 
-/// A command that fails or is cancelled is a call that succeeds: only its output says so.
-pub(super) fn command_outcome(output: &str) -> ToolOutcome {
-    let code = output.lines().rev().take(6).find_map(|line| line.strip_prefix("Exit Code: "));
-    if output.starts_with("Command was cancelled by user") {
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Response<'a> {
+    error: RawValue<'a>,
+    #[serde(rename = "llmContent")]
+    said: RawValue<'a>,
+}
+
+/// How much of a tool's output is read at its beginning and at its end: unescaping all of 11 KB made this hook cost 0.85
+/// instead of 0.70 times `/bin/true`.
+const EDGE_BYTES: usize = 2048;
+
+/// A command that fails or is cancelled is a call that succeeds: only the beginning and the end of its output say so.
+pub(super) fn command_outcome(start: &str, end: &str) -> ToolOutcome {
+    let code = end.lines().rev().take(6).find_map(|line| line.strip_prefix("Exit Code: "));
+    if start.starts_with("Command was cancelled by user") {
         ToolOutcome::Interrupted
     } else if code.is_some_and(|code| code.trim() != "0") {
         ToolOutcome::Failed

@@ -256,7 +256,7 @@ fn outcome(status: &str, output: &str) -> ToolOutcome {
     match status {
         "cancelled" => ToolOutcome::Interrupted,
         "error" => ToolOutcome::Failed,
-        _ => command_outcome(output),
+        _ => command_outcome(output, output),
     }
 }
 
