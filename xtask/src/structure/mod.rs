@@ -47,11 +47,15 @@ struct Structure {
 struct Lines {
     packages: BTreeMap<String, usize>,
     total: usize,
+    /// Those of each agent's folder, its plugin included.
+    agents: BTreeMap<String, usize>,
 }
 
 /// Prints the figures and the lists that `options` asks for.
 pub fn run(options: &Options, repository: &Repository, out: &mut impl Write) -> Result<Verdict> {
-    let structure = measure(&production::select(&repository.files()?)?);
+    let files = repository.files()?;
+    let mut structure = measure(&production::select(&files)?);
+    add_plugins(&mut structure.lines.agents, &files);
     out.write_all(table::write(&structure, options).as_bytes())?;
     Ok(Verdict::Holds)
 }
@@ -71,7 +75,37 @@ fn lines(units: &[production::Unit]) -> Lines {
     for unit in units {
         *packages.entry(unit.package.clone()).or_default() += unit.lines;
     }
-    Lines { total: packages.values().sum(), packages }
+    Lines { total: packages.values().sum(), packages, agents: agents(units) }
+}
+
+/// The lines of each folder of the `agents` crate that holds an adapter.
+fn agents(units: &[production::Unit]) -> BTreeMap<String, usize> {
+    let adapter = |unit: &production::Unit| match unit.module.as_slice() {
+        [agent, file] if unit.package == AGENTS && file == "adapter" => Some(agent.clone()),
+        _ => None,
+    };
+    let mut agents: BTreeMap<String, usize> = units.iter().filter_map(adapter).map(|agent| (agent, 0)).collect();
+    for unit in units.iter().filter(|unit| unit.package == AGENTS) {
+        if let Some(lines) = unit.module.first().and_then(|module| agents.get_mut(module)) {
+            *lines += unit.lines;
+        }
+    }
+    agents
+}
+
+const AGENTS: &str = "agents";
+
+/// A plugin is written in the language of the agent's program.
+fn add_plugins(agents: &mut BTreeMap<String, usize>, files: &[crate::repository::File]) {
+    for file in files {
+        let inside = file.path.strip_prefix("crates/agents/src/").and_then(|path| path.split_once('/'));
+        if let Some((agent, name)) = inside
+            && name.ends_with(".js")
+            && let Some(lines) = agents.get_mut(agent)
+        {
+            *lines += file.text.lines().count();
+        }
+    }
 }
 
 /// Production code for the tests of the measures, from paths and texts.
@@ -106,7 +140,21 @@ mod tests {
             ("crates/a/src/b.rs", "fn b() {}\n#[cfg(test)]\nmod tests {}\n"),
             ("xtask/src/main.rs", "fn main() {}\n"),
         ]);
-        let Lines { packages, total } = lines(&units);
+        let Lines { packages, total, .. } = lines(&units);
         assert_eq!((packages["a"], packages["xtask"], total), (4, 1, 5));
+    }
+
+    #[test]
+    fn lines_are_added_up_by_agent_with_its_plugin() {
+        let units = units(&[
+            ("crates/agents/src/first/adapter.rs", "fn a() {}\nfn b() {}\n"),
+            ("crates/agents/src/first/screen.rs", "fn c() {}\n"),
+            ("crates/agents/src/settings/edit.rs", "fn d() {}\n"),
+            ("crates/engine/src/first/adapter.rs", "fn e() {}\n"),
+        ]);
+        let mut agents = lines(&units).agents;
+        let plugin = |path: &str| crate::repository::File { path: path.to_owned(), text: "a\nb\n".to_owned() };
+        add_plugins(&mut agents, &[plugin("crates/agents/src/first/plugin.js"), plugin("crates/agents/src/plugin/a.js")]);
+        assert_eq!(agents, BTreeMap::from([("first".to_owned(), 5)]));
     }
 }

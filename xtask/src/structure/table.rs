@@ -34,6 +34,10 @@ fn figures(structure: &Structure) -> String {
         text += &row(package, *lines);
     }
     text += &row("total", structure.lines.total);
+    text += "\nProduction lines per agent, its plugin included\n";
+    for (agent, lines) in &structure.lines.agents {
+        text += &row(agent, *lines);
+    }
     text += "\nFiles in the largest import cycle (0: none)\n";
     for scope in &structure.cycles.scopes {
         text += &row(&name(scope), scope.largest);
