@@ -71,7 +71,11 @@ impl<'a> RawValue<'a> {
         let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
         let start = &inner[..inner.floor_char_boundary(limit)];
         let tail = &inner[inner.ceil_char_boundary(inner.len().saturating_sub(limit))..];
-        let end = if tail.len() == inner.len() { tail } else { tail.split_once("\\n").map_or("", |(_, rest)| rest) };
+        let end = if tail.len() == inner.len() {
+            tail
+        } else {
+            tail.split_once("\\n").map_or("", |(_, rest)| rest)
+        };
         Some((Cow::Owned(unescaped(start)), Cow::Owned(unescaped(end))))
     }
 

@@ -84,7 +84,8 @@ fn agents(units: &[production::Unit]) -> BTreeMap<String, usize> {
         [agent, file] if unit.package == AGENTS && file == "adapter" => Some(agent.clone()),
         _ => None,
     };
-    let mut agents: BTreeMap<String, usize> = units.iter().filter_map(adapter).map(|agent| (agent, 0)).collect();
+    let mut agents: BTreeMap<String, usize> =
+        units.iter().filter_map(adapter).map(|agent| (agent, 0)).collect();
     for unit in units.iter().filter(|unit| unit.package == AGENTS) {
         if let Some(lines) = unit.module.first().and_then(|module| agents.get_mut(module)) {
             *lines += unit.lines;
@@ -153,8 +154,12 @@ mod tests {
             ("crates/engine/src/first/adapter.rs", "fn e() {}\n"),
         ]);
         let mut agents = lines(&units).agents;
-        let plugin = |path: &str| crate::repository::File { path: path.to_owned(), text: "a\nb\n".to_owned() };
-        add_plugins(&mut agents, &[plugin("crates/agents/src/first/plugin.js"), plugin("crates/agents/src/plugin/a.js")]);
+        let plugin =
+            |path: &str| crate::repository::File { path: path.to_owned(), text: "a\nb\n".to_owned() };
+        add_plugins(
+            &mut agents,
+            &[plugin("crates/agents/src/first/plugin.js"), plugin("crates/agents/src/plugin/a.js")],
+        );
         assert_eq!(agents, BTreeMap::from([("first".to_owned(), 5)]));
     }
 }
