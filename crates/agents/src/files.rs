@@ -108,6 +108,9 @@ impl Agent {
     }
 }
 
+/// How the name of a database may end.
+pub(crate) const DATABASES: [&str; 3] = [".db", ".sqlite", ".sqlite3"];
+
 /// The path that stands for a session in a database: `FILE.db#SESSION`.
 pub fn session_in(database: &Path, session: &str) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
@@ -118,7 +121,8 @@ pub fn session_in(database: &Path, session: &str) -> PathBuf {
 /// The database and the session in it that such a path stands for.
 pub fn database_session(path: &Path) -> Option<(PathBuf, &str)> {
     let (database, session) = path.to_str()?.rsplit_once(SESSION_MARK)?;
-    (database.ends_with(".db") && !session.contains('/')).then(|| (PathBuf::from(database), session))
+    let is_database = DATABASES.iter().any(|ending| database.ends_with(ending));
+    (is_database && !session.contains('/')).then(|| (PathBuf::from(database), session))
 }
 
 const SESSION_MARK: char = '#';

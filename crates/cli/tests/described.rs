@@ -101,6 +101,97 @@ fn one_agent_is_imported_by_its_name() {
     env.tow(&["import", "pj"]).exits(2).complains("nothing is known to import from `pj`");
 }
 
+const IN_A_DATABASE: &str = r#"
+title = "Own Agent"
+folder = ".own"
+[process]
+names = ["own-agent"]
+[transcript]
+format = "sqlite"
+files = ["state.db"]
+rows = "messages.session"
+order = "at"
+sessions = "sessions.id"
+folder = "cwd"
+time = "at"
+id = "id"
+[[transcript.pieces]]
+is = "prompt"
+when = ["said.role=user"]
+text = "said.text"
+[[transcript.pieces]]
+is = "answer"
+when = ["said.role=assistant"]
+text = "said.text"
+"#;
+
+const TABLES: &str = r#"
+create table sessions(id text, cwd text);
+create table messages(id integer primary key, session text, at integer, said text);
+insert into sessions values('s-1', '/home/user/project'), ('s-2', '/home/user/other');
+insert into messages(session, at, said) values
+    ('s-1', 1795090000, '{"role":"user","text":"step the mizzen mast"}'),
+    ('s-1', 1795090001, '{"role":"assistant","text":"the mast is stepped"}'),
+    ('s-2', 1795090002, '{"role":"user","text":"coil the halyard"}');
+"#;
+
+/// Runs this in the agent's database, `later` milliseconds after the test's time.
+fn in_database(env: &TestEnv, later: i64, sql: &str) {
+    let database = env.home().join(".own/state.db");
+    let done = env.command("sqlite3").arg(&database).arg(sql).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    write_at(&database, NOW + later);
+}
+
+fn write_at(file: &Path, at: i64) {
+    let written = UNIX_EPOCH + Duration::from_millis(at.unsigned_abs());
+    fs::File::options().append(true).open(file).unwrap().set_modified(written).unwrap();
+}
+
+/// An agent whose sessions are rows of a database, and what is found of them after an import.
+fn with_database() -> TestEnv {
+    let env = env();
+    fs::create_dir(env.home().join(".own")).unwrap();
+    fs::write(own_descriptions(&env).join("own.toml"), IN_A_DATABASE).unwrap();
+    in_database(&env, 0, &format!("pragma journal_mode = wal; {TABLES}"));
+    env
+}
+
+#[test]
+fn sessions_in_a_database_are_imported_and_go_on() {
+    let env = with_database();
+    env.tow(&["doctor", "--agent", "own"]).ok().prints("1 entries give 1 prompts, 0 answers");
+    env.tow(&["import", "own"]).ok();
+    env.wait_no_process();
+    let mut found: Vec<String> =
+        sessions(&env).iter().map(|session| session["session"].as_str().unwrap().to_owned()).collect();
+    found.sort();
+    assert_eq!(found, ["own:s-1", "own:s-2"]);
+    env.tow(&["search", "mizzen mast", "--all-projects"]).ok().prints("the mast is stepped");
+    let again = env.tow(&["import", "own", "--json"]).ok().json();
+    assert_eq!(again["turns"], 0, "{again}");
+    // One row is added and one changed.
+    in_database(
+        &env,
+        1,
+        r#"insert into messages(session, at, said) values('s-2', 1795090003, '{"role":"assistant","text":"the halyard hangs"}');
+           update messages set said = '{"role":"user","text":"coil the main halyard"}' where id = 3"#,
+    );
+    env.tow(&["data", "work"]).ok();
+    env.wait_no_process();
+    env.tow(&["search", "main halyard", "--all-projects"]).ok().prints("the halyard hangs");
+    assert_eq!(sessions(&env).len(), 2);
+}
+
+#[test]
+fn a_database_without_the_described_table_is_named() {
+    let env = with_database();
+    in_database(&env, 1, "alter table messages rename to entries");
+    env.tow(&["doctor", "--agent", "own"]).prints("no such table: messages");
+    env.tow(&["import", "own"]).complains("no such table: messages");
+    assert_eq!(sessions(&env).len(), 0);
+}
+
 /// What was written after the first import follows in the background; of agents that were never imported, nothing does.
 #[test]
 fn a_session_that_goes_on_is_captured_without_hooks() {
@@ -112,8 +203,7 @@ fn a_session_that_goes_on_is_captured_without_hooks() {
     let text = fs::read_to_string(&file).unwrap();
     let more = r#"{"type":"message","id":"ffff0001","timestamp":"2026-11-19T05:00:00.000Z","message":{"role":"user","content":[{"type":"text","text":"paint the mizzen mast"}]}}"#;
     fs::write(&file, format!("{text}{more}\n")).unwrap();
-    let written = UNIX_EPOCH + Duration::from_millis(NOW.unsigned_abs());
-    fs::File::options().append(true).open(&file).unwrap().set_modified(written).unwrap();
+    write_at(&file, NOW);
     env.tow(&["data", "work"]).ok();
     env.wait_no_process();
     assert_eq!(sessions(&env).len(), 1);
@@ -375,7 +465,8 @@ fn a_transcript_without_calls_of_an_agent_without_an_adapter_is_not_trusted() {
     let env = env();
     fs::write(own_descriptions(&env).join("own.toml"), OWN).unwrap();
     let talk = TALK.replace("caulk the hull", "Always seed the cache before the tests.");
-    let talk = talk.replace("the hull is caulked", "Note that the cache only works if the folder exists already.");
+    let talk =
+        talk.replace("the hull is caulked", "Note that the cache only works if the folder exists already.");
     fs::create_dir_all(env.home().join(".own/talks")).unwrap();
     fs::write(env.home().join(".own/talks/t-1.jsonl"), talk).unwrap();
     env.tow(&["import", "own"]).ok();

@@ -8,9 +8,11 @@ use super::json_path::JsonPath;
 use super::mapping::{Condition, Gives, Mapping, Rule, Test, UsagePaths, ValuePath, Wanted};
 use super::pattern::{LinePattern, Sights, Surface};
 use super::place::{FilePattern, is_below};
+use super::tables::{SessionTables, TableColumn};
 use super::tools::{ToolRule, ToolVerb};
 use super::{Description, Format, ProcessNames, Stored};
 use crate::agent::Agent;
+use crate::files::DATABASES;
 use crate::transcript::checksum;
 use std::sync::Arc;
 use towline_core::id::AgentName;
@@ -144,17 +146,21 @@ fn stored(fields: &mut Fields<'_>, text: &str) -> Result<Option<Stored>, Mistake
     let format = match transcript.text("format")?.as_deref() {
         None | Some("jsonl") => Format::Lines,
         Some("json") => Format::Document,
-        Some(_) => {
-            let known = "must be `jsonl` or `json`: sessions in a database such as SQLite cannot be described";
-            return Err(transcript.wrong("format", known));
-        }
+        Some("sqlite") => Format::Rows,
+        Some(_) => return Err(transcript.wrong("format", "must be `jsonl`, `json` or `sqlite`")),
     };
+    let tables = tables(&mut transcript, format)?;
     let files = file_patterns(&mut transcript, "files")?;
     if files.is_empty() {
         return Err(transcript
             .mistake("`transcript.files` is needed: where the transcripts are, below the agent's folder"));
     }
-    if !files.iter().all(FilePattern::names_session) {
+    if format == Format::Rows {
+        if !files.iter().all(FilePattern::names_database) {
+            let endings = DATABASES.join("`, `");
+            return Err(transcript.wrong("files", format!("must be databases, which end in `{endings}`")));
+        }
+    } else if !files.iter().all(FilePattern::names_session) {
         return Err(transcript.wrong("files", "must say where the session's id stands: `{session}`"));
     }
     let mut about = file_patterns(&mut transcript, "about")?;
@@ -174,12 +180,34 @@ fn stored(fields: &mut Fields<'_>, text: &str) -> Result<Option<Stored>, Mistake
         time: json_path(&transcript, "time", &time)?,
         id: optional_path(&mut transcript, "id")?,
         folder: optional_path(&mut transcript, "folder")?,
-        entries: if format == Format::Lines { entries.clone() } else { vec![] },
+        entries: if format == Format::Document { vec![] } else { entries.clone() },
         rules: rules(&mut transcript)?,
         version: checksum(&[text.as_bytes()]),
     };
     transcript.end()?;
-    Ok(Some(Stored { format, files, about, entries, mapping: Arc::new(mapping) }))
+    Ok(Some(Stored { format, files, about, entries, tables, mapping: Arc::new(mapping) }))
+}
+
+/// For a database; a file has none of these keys.
+fn tables(transcript: &mut Fields<'_>, format: Format) -> Result<Option<SessionTables>, Mistake> {
+    if format != Format::Rows {
+        return Ok(None);
+    }
+    if transcript.has("about") {
+        return Err(
+            transcript.wrong("about", "names a file: what a database says of a session is `sessions`")
+        );
+    }
+    let column = |transcript: &Fields<'_>, key: &str, text: &str| {
+        TableColumn::parse(text).ok_or_else(|| transcript.wrong(key, "must be `table.column`"))
+    };
+    let rows = transcript.required("rows")?;
+    let about = transcript.text("sessions")?;
+    Ok(Some(SessionTables {
+        rows: column(transcript, "rows", &rows)?,
+        order: transcript.text("order")?,
+        about: about.map(|text| column(transcript, "sessions", &text)).transpose()?,
+    }))
 }
 
 fn file_patterns(fields: &mut Fields<'_>, key: &'static str) -> Result<Vec<FilePattern>, Mistake> {

@@ -11,6 +11,7 @@ mod json_path;
 mod mapping;
 mod pattern;
 mod place;
+mod tables;
 mod tools;
 mod writer;
 
@@ -18,9 +19,11 @@ pub use document::{BadDocument, LONGEST_DOCUMENT};
 pub use fields::Mistake;
 pub use mapping::MappedState;
 pub use place::TranscriptList;
+pub use tables::{SessionTables, TableColumn};
 pub use writer::TranscriptWriter;
 
 use crate::adapter::Variable;
+use crate::files::database_session;
 use crate::reader::TranscriptReader;
 use json_path::JsonPath;
 use mapping::Mapping;
@@ -77,6 +80,8 @@ struct Stored {
     about: Option<FilePattern>,
     /// The entries within a whole file, or within a line.
     entries: Vec<JsonPath>,
+    /// In a database.
+    tables: Option<SessionTables>,
     mapping: Arc<Mapping>,
 }
 
@@ -87,6 +92,8 @@ pub enum Format {
     Lines,
     /// One JSON value, written anew each time.
     Document,
+    /// Rows of an SQLite database, each an object of its columns.
+    Rows,
 }
 
 /// What is known of a process, to tell whether it is the agent.
@@ -180,7 +187,13 @@ impl Description {
         tools::action(&self.tools, tool, input)
     }
 
-    /// The newest transcripts below the agent's folder; none if the description does not say where they are.
+    /// Where the sessions are in its databases; `None` if it writes files.
+    pub fn tables(&self) -> Option<&SessionTables> {
+        self.stored.as_ref()?.tables.as_ref()
+    }
+
+    /// The newest transcripts below the agent's folder, or its databases; none if the description does not say where they
+    /// are.
     pub fn transcripts(&self, folder: &Path) -> TranscriptList {
         let patterns = self.stored.as_ref().map_or(&[][..], |stored| stored.files.as_slice());
         place::newest(patterns, folder, place::MOST)
@@ -193,6 +206,11 @@ impl Description {
 
     /// The session whose transcript this is; `None` for a file that is none of the agent's.
     pub fn session_of(&self, folder: &Path, transcript: &Path) -> Option<String> {
+        if self.format() == Format::Rows {
+            let (database, session) = database_session(transcript)?;
+            self.stored.as_ref()?.files.iter().find_map(|it| it.captures(folder, &database))?;
+            return place::is_session(session).then(|| session.to_owned());
+        }
         let captures = self.stored.as_ref()?.files.iter().find_map(|it| it.captures(folder, transcript))?;
         captures.session
     }

@@ -4,6 +4,7 @@
 //! Lists folders; opens no file.
 
 use super::pattern::LinePattern;
+use crate::files::DATABASES;
 use std::cmp::Reverse;
 use std::fs::{self, FileType};
 use std::path::{Component, Path, PathBuf};
@@ -21,6 +22,8 @@ pub struct TranscriptList {
     pub files: Vec<PathBuf>,
     /// How many older ones there are that are not listed.
     pub left_out: usize,
+    /// Databases that could not be read, and why.
+    pub unreadable: Vec<(PathBuf, String)>,
 }
 
 /// The files that match any of these patterns, at most this many of the newest. Unreadable folders count as empty.
@@ -48,7 +51,7 @@ impl NewestFiles {
     }
 
     fn prune(&mut self) {
-        let TranscriptList { files, left_out } = &mut self.list;
+        let TranscriptList { files, left_out, .. } = &mut self.list;
         files.sort();
         files.dedup();
         let surplus = files.len().saturating_sub(self.most);
@@ -120,6 +123,11 @@ impl FilePattern {
         self.0.iter().any(|part| matches!(part, Part::Session { .. }))
     }
 
+    pub fn names_database(&self) -> bool {
+        let ends = |name: &str| DATABASES.iter().any(|ending| name.ends_with(ending));
+        self.0.last().is_some_and(|part| matches!(part, Part::Name(name) if ends(name)))
+    }
+
     /// What this path has at the pattern's places; `None` if it does not match.
     pub fn captures(&self, folder: &Path, path: &Path) -> Option<Captures> {
         let mut names = path.strip_prefix(folder).ok()?.components();
@@ -181,7 +189,9 @@ impl Part {
     ) -> Box<dyn Iterator<Item = (PathBuf, FileType, Captures)> + 'p> {
         if let Part::Name(name) = self {
             let path = folder.join(name);
-            return Box::new(kind_of(&path).into_iter().map(move |kind| (path.clone(), kind, so_far.clone())));
+            return Box::new(
+                kind_of(&path).into_iter().map(move |kind| (path.clone(), kind, so_far.clone())),
+            );
         }
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         Box::new(entries.filter_map(|entry| {
@@ -203,8 +213,7 @@ impl Part {
                     true => name.rsplit_once(before.as_str())?.1,
                     false => name.strip_prefix(before.as_str())?,
                 };
-                // The id becomes a word of a command line: it must not look like an option.
-                SessionId::parse(id).ok().filter(|_| !id.starts_with('-') && is_below(id))?;
+                is_session(id).then_some(())?;
                 // Two places of one pattern name the same session.
                 if captures.session.as_ref().is_some_and(|known| known != id) {
                     return None;
@@ -214,6 +223,11 @@ impl Part {
         }
         Some(captures)
     }
+}
+
+/// Whether this can be the id of a session. It becomes a word of a command line: it must not look like an option.
+pub(super) fn is_session(id: &str) -> bool {
+    SessionId::parse(id).is_ok() && !id.starts_with('-') && is_below(id)
 }
 
 /// Adds the files below a folder that match the rest of a pattern.
@@ -306,7 +320,8 @@ mod tests {
         std::os::unix::fs::symlink(outside.path().join("s"), folder.path().join("t")).unwrap();
         std::os::unix::fs::symlink(folder.path().join("s/in.jsonl"), folder.path().join("s/own.jsonl"))
             .unwrap();
-        for pattern in ["*/{session}.jsonl", "s/{session}.jsonl", "t/{session}.jsonl", "t/f*/{session}.jsonl"] {
+        for pattern in ["*/{session}.jsonl", "s/{session}.jsonl", "t/{session}.jsonl", "t/f*/{session}.jsonl"]
+        {
             let found = files(pattern, folder.path());
             let expected = [folder.path().join("s/in.jsonl")];
             assert_eq!(found, expected[..usize::from(!pattern.starts_with('t'))], "{pattern}");

@@ -80,6 +80,7 @@ fn lines_of(description: &Description, path: &Path) -> Vec<u8> {
     match description.format() {
         Format::Lines => bytes,
         Format::Document => description.as_lines(&bytes).unwrap(),
+        Format::Rows => unreachable!("no shipped description is of a database"),
     }
 }
 
@@ -320,8 +321,27 @@ fn whatever_is_missing_or_of_the_wrong_kind_is_named() {
 #[test]
 fn a_format_that_cannot_be_described_is_refused_with_those_that_can() {
     check_mistake(
-        "[transcript]\nformat = 'sqlite'",
-        "line 6: `transcript.format` must be `jsonl` or `json`: sessions in a database such as SQLite cannot be described",
+        "[transcript]\nformat = 'csv'",
+        "line 6: `transcript.format` must be `jsonl`, `json` or `sqlite`",
+    );
+}
+
+#[test]
+fn a_mistake_about_a_database_is_named() {
+    let with = |keys: &str| format!("[transcript]\nformat = 'sqlite'\nfiles = 'a.db'\ntime = 'at'\n{keys}");
+    check_mistake(&with(""), "line 5: there is no `transcript.rows`, which is needed");
+    check_mistake(&with("rows = 'messages'"), "line 9: `transcript.rows` must be `table.column`");
+    check_mistake(
+        &with("rows = 'm.s'\nabout = '{session}.json'"),
+        "line 10: `transcript.about` names a file: what a database says of a session is `sessions`",
+    );
+    check_mistake(
+        "[transcript]\nformat = 'sqlite'\nfiles = 'a.json'\nrows = 'm.s'",
+        "line 7: `transcript.files` must be databases, which end in `.db`, `.sqlite`, `.sqlite3`",
+    );
+    check_mistake(
+        "[transcript]\nfiles = '{session}'\nrows = 'm.s'\ntime = 'at'\n[[transcript.pieces]]\nis = 'prompt'\ntext = 'a'",
+        "line 7: there is no key `transcript.rows`; there are about, entries, files, folder, format, id, pieces, time",
     );
 }
 
@@ -363,7 +383,9 @@ fn the_parts_of_an_entry_are_numbered_in_time_that_grows_with_them() {
     let found = given(rule, &format!(r#"{{"parts":[{}]}}"#, parts.join(",")));
     let ids: Vec<&str> = found.iter().skip(1).map(|piece| &*piece.id).collect();
     assert_eq!(ids.len(), 100_000);
-    assert!(ids[0].ends_with("#answer") && ids[1].ends_with("#answer1") && ids[99_999].ends_with("#answer99999"));
+    assert!(
+        ids[0].ends_with("#answer") && ids[1].ends_with("#answer1") && ids[99_999].ends_with("#answer99999")
+    );
 }
 
 #[test]

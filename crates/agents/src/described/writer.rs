@@ -2,7 +2,7 @@
 //!
 //! What both know under one roof; whatever only one of them knows is asked of it.
 
-use super::{Description, Format};
+use super::{Description, Format, SessionTables};
 use crate::agent::Agent;
 use crate::reader::TranscriptReader;
 use std::path::{Path, PathBuf};
@@ -45,6 +45,14 @@ impl TranscriptWriter {
                 Some(description)
             }
             TranscriptWriter::Described(..) | TranscriptWriter::Known(_) => None,
+        }
+    }
+
+    /// Where its sessions are in its databases; `None` if it writes files, or has an adapter.
+    pub fn tables(&self) -> Option<&SessionTables> {
+        match self {
+            TranscriptWriter::Described(description, _) => description.tables(),
+            TranscriptWriter::Known(_) => None,
         }
     }
 

@@ -18,7 +18,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_agents::described::TranscriptWriter;
-use towline_engine::capture::{self, Destination, ForeignFile, Imported, Listed, TakenOver, Transcript, Wishes};
+use towline_engine::capture::{
+    self, Destination, ForeignFile, Imported, Listed, TakenOver, Transcript, Wishes,
+};
 use towline_engine::curate::Actor;
 use towline_engine::index::{IndexCount, index_beside};
 use towline_engine::memory::distil;
@@ -240,7 +242,10 @@ impl Sources {
     fn files(&self, wishes: &Wishes) -> Vec<Transcript> {
         let is_recent = |file: &Transcript| written_at(&file.path).is_none_or(|at| wishes.is_recent(at));
         let of = |agent: &TranscriptWriter| {
-            let Listed { files, left_out } = capture::transcripts_of(agent, &variable);
+            let Listed { files, left_out, unreadable } = capture::transcripts_of(agent, &variable);
+            for (database, why) in unreadable {
+                complain(&format!("{}: {} gives no sessions: {why}\n", agent.name(), database.display()));
+            }
             if left_out > 0 {
                 complain(&format!("{}: {left_out} older transcripts are left out\n", agent.name()));
             }

@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 use towline_agents::Agent;
-use towline_agents::described::TranscriptWriter;
+use towline_agents::described::{TranscriptList, TranscriptWriter};
 use towline_core::fault::FaultKind;
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
@@ -72,12 +72,14 @@ pub struct Listed {
     pub files: Vec<Transcript>,
     /// How many older ones there are that are not listed.
     pub left_out: usize,
+    /// Databases that could not be read, and why.
+    pub unreadable: Vec<(PathBuf, String)>,
 }
 
 pub fn transcripts_of(writer: &TranscriptWriter, variable: &dyn Fn(&str) -> Option<String>) -> Listed {
-    let found = paths_of(writer, variable);
+    let TranscriptList { files, left_out, unreadable } = paths_of(writer, variable);
     let of = |path| Transcript { agent: writer.clone(), path };
-    Listed { files: found.files.into_iter().map(of).collect(), left_out: found.left_out }
+    Listed { files: files.into_iter().map(of).collect(), left_out, unreadable }
 }
 
 /// The captured counts and the archive, still locked for writing: a caller with more to write need not reopen

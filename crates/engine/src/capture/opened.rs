@@ -2,15 +2,17 @@
 //!
 //! Lines of a database are held in memory only: they are not redacted. Paths of such sessions are those of `agents`.
 
+use crate::runtime::chain;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use towline_agents::described::{
-    BadDocument, Description, LONGEST_DOCUMENT, TranscriptList, TranscriptWriter,
+    BadDocument, Description, LONGEST_DOCUMENT, SessionTables, TableColumn, TranscriptList, TranscriptWriter,
 };
 use towline_agents::{Agent, database_session, session_in};
 use towline_store::foreign::rows;
+use towline_store::foreign::session_rows::{SessionColumn, SessionRows};
 use towline_store::home::beside;
 use towline_terminal::tail;
 
@@ -39,7 +41,12 @@ impl Opened {
     /// The same for an agent that may write its transcripts as whole files.
     pub fn of(writer: &TranscriptWriter, path: &Path) -> io::Result<Opened> {
         let Some(folder) = writer.folder() else { return Opened::at(path) };
-        let file = tail::open_file_below(folder, path)?;
+        let file = tail::open_file_below(folder, &container(path))?;
+        if let (Some(tables), Some((database, session))) = (writer.tables(), database_session(path)) {
+            let modified = last_write(&database)?;
+            let lines = session_rows(tables).lines(&database, session).map_err(io::Error::other)?;
+            return Ok(Opened::Rows { lines: Cursor::new(lines), modified, bytes: None });
+        }
         match writer.document() {
             Some(description) => Opened::document(description, file),
             None => Ok(Opened::File(file)),
@@ -98,6 +105,10 @@ const LONGEST_ABOUT: u64 = 4 << 20;
 
 /// The file about the session of this transcript; `None` if there is none that can be read, or it is too large.
 pub(super) fn about(writer: &TranscriptWriter, transcript: &Path) -> Option<Vec<u8>> {
+    if let Some(column) = writer.tables().and_then(|tables| tables.about.as_ref()) {
+        let (database, session) = database_session(transcript)?;
+        return session_column(column).row(&database, session).ok();
+    }
     let file = tail::open_file_below(writer.folder()?, &writer.about(transcript)?).ok()?;
     let bytes = file.metadata().ok()?.len();
     if bytes > LONGEST_ABOUT { None } else { tail::bytes_at(&file, 0, usize::try_from(bytes).ok()?).ok() }
@@ -135,7 +146,7 @@ impl Seek for Opened {
 /// Opens the file that holds a transcript, to see whether it can be read.
 pub(super) fn file_of(writer: &TranscriptWriter, path: &Path) -> io::Result<File> {
     match writer.folder() {
-        Some(folder) => tail::open_file_below(folder, path),
+        Some(folder) => tail::open_file_below(folder, &container(path)),
         None => tail::open_file(&container(path)),
     }
 }
@@ -157,10 +168,38 @@ pub(super) fn paths_of(
 ) -> TranscriptList {
     match writer {
         TranscriptWriter::Known(agent) => {
-            TranscriptList { files: transcripts(*agent, variable), left_out: 0 }
+            TranscriptList { files: transcripts(*agent, variable), ..TranscriptList::default() }
         }
-        TranscriptWriter::Described(description, folder) => description.transcripts(folder),
+        TranscriptWriter::Described(description, folder) => {
+            let found = description.transcripts(folder);
+            match description.tables() {
+                Some(tables) => sessions_in(tables, found),
+                None => found,
+            }
+        }
     }
+}
+
+/// The sessions in these databases.
+fn sessions_in(tables: &SessionTables, databases: TranscriptList) -> TranscriptList {
+    let mut found = TranscriptList { left_out: databases.left_out, ..TranscriptList::default() };
+    for database in databases.files {
+        match session_rows(tables).sessions(&database) {
+            Ok(sessions) => {
+                found.files.extend(sessions.iter().map(|session| session_in(&database, session)));
+            }
+            Err(error) => found.unreadable.push((database, chain(&error))),
+        }
+    }
+    found
+}
+
+fn session_rows(tables: &SessionTables) -> SessionRows<'_> {
+    SessionRows { rows: session_column(&tables.rows), order: tables.order.as_deref() }
+}
+
+fn session_column(of: &TableColumn) -> SessionColumn<'_> {
+    SessionColumn { table: &of.table, column: &of.column }
 }
 
 /// All transcripts of an agent: files in its folder, or the sessions in its database.
@@ -170,6 +209,14 @@ pub fn transcripts(agent: Agent, variable: &dyn Fn(&str) -> Option<String>) -> V
         return sessions.iter().map(|session| session_in(&database, session)).collect();
     }
     agent.folder(variable).map(|folder| agent.transcripts(&folder)).unwrap_or_default()
+}
+
+/// When a transcript was written last, in nanoseconds.
+pub(super) fn written(path: &Path) -> io::Result<i64> {
+    match database_session(path) {
+        Some((database, _)) => last_write(&database),
+        None => std::fs::metadata(path).map(|meta| nanoseconds(&meta)),
+    }
 }
 
 /// Of the database and its WAL, the one written last.

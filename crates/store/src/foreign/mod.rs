@@ -10,6 +10,7 @@ pub mod rows;
 #[cfg(any(test, feature = "samples"))]
 #[path = "tests/samples.rs"]
 pub mod samples;
+pub mod session_rows;
 mod survey;
 mod table;
 mod throughline;

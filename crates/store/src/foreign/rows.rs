@@ -119,7 +119,7 @@ fn complete(messages: &[MessageRow], root: &str) -> usize {
 }
 
 /// While the agent runs, its WAL is read as by any other reader; otherwise no file is created beside the database.
-fn opened(path: &Path) -> Result<Connection, ForeignError> {
+pub(super) fn opened(path: &Path) -> Result<Connection, ForeignError> {
     let unreadable = |source| ForeignError::Read { path: path.to_owned(), source };
     let stamp = FileStamp::of(path).map_err(unreadable)?;
     let is_at_rest = is_wal_mode(path)? && !stamp.has_wal();

@@ -124,7 +124,12 @@ fn transcripts(described: &Described) -> Vec<Check> {
     let (true, Some(writer)) = (described.description.capabilities().transcript, described.writer()) else {
         return vec![];
     };
-    let Listed { files, left_out } = transcripts_of(&writer, &variable);
+    let Listed { files, left_out, unreadable: databases } = transcripts_of(&writer, &variable);
+    if let Some((database, why)) = databases.first() {
+        let detail = format!("{}: {why}", database.display());
+        return vec![Check::bad("transcripts", detail, "mend `transcript.rows` or `transcript.order`")];
+    }
+    // Sessions in a database have no time of their own; the newest is the last of them.
     let Some(newest) = files.iter().max_by_key(|file| written_at(&file.path)) else {
         return vec![Check::warning(
             "transcripts",
@@ -165,7 +170,11 @@ fn mapping(found: &Preview) -> Check {
     );
     let times = found.first_at.filter(|at| at.0 > 0).is_some();
     if *lines == 0 {
-        return Check::warning("mapping", "it has no entries yet", "give the agent a prompt, then run this again");
+        return Check::warning(
+            "mapping",
+            "it has no entries yet",
+            "give the agent a prompt, then run this again",
+        );
     }
     if *unreadable > 0 {
         return Check::warning(
