@@ -375,7 +375,8 @@ fn a_transcript_without_calls_of_an_agent_without_an_adapter_is_not_trusted() {
     let env = env();
     fs::write(own_descriptions(&env).join("own.toml"), OWN).unwrap();
     let talk = TALK.replace("caulk the hull", "Always seed the cache before the tests.");
-    let talk = talk.replace("the hull is caulked", "Note that the cache only works if the folder exists already.");
+    let talk =
+        talk.replace("the hull is caulked", "Note that the cache only works if the folder exists already.");
     fs::create_dir_all(env.home().join(".own/talks")).unwrap();
     fs::write(env.home().join(".own/talks/t-1.jsonl"), talk).unwrap();
     env.tow(&["import", "own"]).ok();

@@ -36,10 +36,12 @@ pub fn open_file_below(folder: &Path, path: &Path) -> io::Result<File> {
     while let Some(part) = parts.next() {
         let Component::Normal(name) = part else { return Err(refused("it is not below its folder")) };
         let kind = if parts.peek().is_some() { OFlags::DIRECTORY } else { OFlags::NONBLOCK };
-        at = openat(&at, name, flags | OFlags::NOFOLLOW | kind, Mode::empty()).map_err(|error| match error {
-            Errno::LOOP | Errno::NOTDIR => refused("a part of its path is a link, or no folder"),
-            other => other.into(),
-        })?;
+        at = openat(&at, name, flags | OFlags::NOFOLLOW | kind, Mode::empty()).map_err(
+            |error| match error {
+                Errno::LOOP | Errno::NOTDIR => refused("a part of its path is a link, or no folder"),
+                other => other.into(),
+            },
+        )?;
     }
     plain(File::from(at))
 }

@@ -145,7 +145,8 @@ fn stored(fields: &mut Fields<'_>, text: &str) -> Result<Option<Stored>, Mistake
         None | Some("jsonl") => Format::Lines,
         Some("json") => Format::Document,
         Some(_) => {
-            let known = "must be `jsonl` or `json`: sessions in a database such as SQLite cannot be described";
+            let known =
+                "must be `jsonl` or `json`: sessions in a database such as SQLite cannot be described";
             return Err(transcript.wrong("format", known));
         }
     };

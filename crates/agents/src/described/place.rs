@@ -181,7 +181,9 @@ impl Part {
     ) -> Box<dyn Iterator<Item = (PathBuf, FileType, Captures)> + 'p> {
         if let Part::Name(name) = self {
             let path = folder.join(name);
-            return Box::new(kind_of(&path).into_iter().map(move |kind| (path.clone(), kind, so_far.clone())));
+            return Box::new(
+                kind_of(&path).into_iter().map(move |kind| (path.clone(), kind, so_far.clone())),
+            );
         }
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         Box::new(entries.filter_map(|entry| {
@@ -306,7 +308,8 @@ mod tests {
         std::os::unix::fs::symlink(outside.path().join("s"), folder.path().join("t")).unwrap();
         std::os::unix::fs::symlink(folder.path().join("s/in.jsonl"), folder.path().join("s/own.jsonl"))
             .unwrap();
-        for pattern in ["*/{session}.jsonl", "s/{session}.jsonl", "t/{session}.jsonl", "t/f*/{session}.jsonl"] {
+        for pattern in ["*/{session}.jsonl", "s/{session}.jsonl", "t/{session}.jsonl", "t/f*/{session}.jsonl"]
+        {
             let found = files(pattern, folder.path());
             let expected = [folder.path().join("s/in.jsonl")];
             assert_eq!(found, expected[..usize::from(!pattern.starts_with('t'))], "{pattern}");

@@ -363,7 +363,9 @@ fn the_parts_of_an_entry_are_numbered_in_time_that_grows_with_them() {
     let found = given(rule, &format!(r#"{{"parts":[{}]}}"#, parts.join(",")));
     let ids: Vec<&str> = found.iter().skip(1).map(|piece| &*piece.id).collect();
     assert_eq!(ids.len(), 100_000);
-    assert!(ids[0].ends_with("#answer") && ids[1].ends_with("#answer1") && ids[99_999].ends_with("#answer99999"));
+    assert!(
+        ids[0].ends_with("#answer") && ids[1].ends_with("#answer1") && ids[99_999].ends_with("#answer99999")
+    );
 }
 
 #[test]

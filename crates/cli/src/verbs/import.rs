@@ -18,7 +18,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_agents::described::TranscriptWriter;
-use towline_engine::capture::{self, Destination, ForeignFile, Imported, Listed, TakenOver, Transcript, Wishes};
+use towline_engine::capture::{
+    self, Destination, ForeignFile, Imported, Listed, TakenOver, Transcript, Wishes,
+};
 use towline_engine::curate::Actor;
 use towline_engine::index::{IndexCount, index_beside};
 use towline_engine::memory::distil;

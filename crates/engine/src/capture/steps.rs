@@ -60,7 +60,9 @@ impl DocumentSize {
 
 /// Whether a whole JSON file was read to its end and not written since: then it need not be parsed.
 pub(super) fn is_unwritten_document(file: &Transcript, reading: &ReadPosition) -> bool {
-    let Some(read) = ParserState::stored(file, reading).and_then(|state| state.document) else { return false };
+    let Some(read) = ParserState::stored(file, reading).and_then(|state| state.document) else {
+        return false;
+    };
     let now = file_of(&file.agent, &file.path).and_then(|file| file.metadata());
     read.lines == reading.offset
         && now.is_ok_and(|now| now.len() == read.bytes && nanoseconds(&now) == reading.modified)

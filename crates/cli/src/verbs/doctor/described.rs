@@ -165,7 +165,11 @@ fn mapping(found: &Preview) -> Check {
     );
     let times = found.first_at.filter(|at| at.0 > 0).is_some();
     if *lines == 0 {
-        return Check::warning("mapping", "it has no entries yet", "give the agent a prompt, then run this again");
+        return Check::warning(
+            "mapping",
+            "it has no entries yet",
+            "give the agent a prompt, then run this again",
+        );
     }
     if *unreadable > 0 {
         return Check::warning(
