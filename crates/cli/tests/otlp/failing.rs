@@ -152,3 +152,39 @@ fn a_receiver_that_refuses_the_key_or_sends_elsewhere_is_told_by_the_doctor_with
         assert_eq!(receiver.spans().len(), 3);
     }
 }
+
+/// A proxy that wants a login, or another service at that address.
+#[test]
+fn a_page_that_is_no_answer_of_otlp_was_taken_as_delivery() {
+    for (kind, page) in [
+        ("text/html; charset=utf-8", "<html>please log in</html>"),
+        ("application/x-protobuf", "<html>please log in</html>"),
+        ("text/plain", "ok"),
+    ] {
+        let receiver = Receiver::start();
+        let world = waiting(&receiver, "");
+        receiver.answer([Answer::Page(kind, page)]);
+        world.import();
+        world.work();
+        let said = world.env.tow(&["doctor"]).stdout;
+        assert!(said.contains("no answer of OTLP") && said.contains("tow config"), "{said}");
+        world.env.set_now(TEN + 2 * HOUR);
+        world.work();
+        assert_eq!(receiver.spans().len(), 3, "{kind}: {page}");
+    }
+}
+
+#[test]
+fn an_answer_in_json_is_delivery_and_tells_what_was_rejected() {
+    let receiver = Receiver::start();
+    let world = waiting(&receiver, "");
+    let page = r#"{"partialSuccess": {"rejectedSpans": "2", "errorMessage": "too old"}}"#;
+    receiver.answer([Answer::Page("application/json", page)]);
+    world.import();
+    world.work();
+    world.env.set_now(TEN + 2 * HOUR);
+    world.work();
+    assert_eq!(receiver.requests().len(), 1);
+    let doctor = world.doctor();
+    assert!(doctor.contains("rejected 2 of them") && doctor.contains("too old"), "{doctor}");
+}

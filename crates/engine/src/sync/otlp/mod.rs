@@ -34,7 +34,7 @@ use opentelemetry_proto::tonic::metrics::v1::{ResourceMetrics, ScopeMetrics};
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
 use progress::{Progress, READER};
-use receiver::{Receiver, Refusal};
+use receiver::{Answer, Receiver, Refusal};
 use spans::text;
 use std::time::Duration;
 use towline_core::fault::FaultKind;
@@ -208,8 +208,8 @@ impl Exporter<'_> {
         let all = spans.len() as i64;
         match self.receiver.post::<ExportTraceServiceResponse>("/v1/traces", &request, now) {
             Ok(response) => {
-                let partial = response.partial_success.unwrap_or_default();
-                Ok(Rejected::new(partial.rejected_spans.min(all), partial.error_message))
+                let (count, why) = response.rejected();
+                Ok(Rejected::new(count.min(all), why))
             }
             Err(Refusal::TooLarge) if spans.len() > 1 => {
                 let (first, second) = spans.split_at(spans.len() / 2);
@@ -261,8 +261,8 @@ impl Exporter<'_> {
         let (now, all) = (self.env.later().now, points as i64);
         match self.receiver.post::<ExportMetricsServiceResponse>("/v1/metrics", request, now) {
             Ok(response) => {
-                let partial = response.partial_success.unwrap_or_default();
-                Ok(Rejected::new(partial.rejected_data_points.min(all), partial.error_message))
+                let (count, why) = response.rejected();
+                Ok(Rejected::new(count.min(all), why))
             }
             Err(Refusal::TooLarge) => Ok(Rejected::new(all, "it answered 413: the sums are too large")),
             Err(Refusal::Malformed(why)) => Ok(Rejected::new(all, why)),
