@@ -56,6 +56,10 @@ impl Request {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
+    pub fn holds(&self, word: &str) -> bool {
+        self.body.windows(word.len()).any(|part| part == word.as_bytes())
+    }
+
     pub fn spans(&self) -> Vec<Span> {
         let request = ExportTraceServiceRequest::decode(self.body.as_slice()).unwrap();
         let scopes = request.resource_spans.into_iter().flat_map(|resource| resource.scope_spans);
@@ -125,6 +129,11 @@ impl Receiver {
     /// The names of all accepted spans, in order.
     pub fn names(&self) -> Vec<String> {
         self.spans().into_iter().map(|span| span.name).collect()
+    }
+
+    /// The last accepted metrics.
+    pub fn last_metrics(&self) -> Request {
+        self.accepted("/v1/metrics").pop().unwrap()
     }
 
     /// The points of the last accepted metrics: name, model and value. Insists on cumulative, monotonic sums.

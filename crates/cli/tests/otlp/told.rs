@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use serde_json::json;
 
-use crate::receiver::{Receiver, attribute};
+use crate::receiver::{Answer, Receiver, attribute};
 use crate::world::{HOUR, MINUTE, TEN, World, ids, insist_on_each_once, turn};
 
 /// 2026-11-01T10:00:00Z in nanoseconds.
@@ -129,6 +129,71 @@ fn tokens_and_cost_are_sums_that_only_grow() {
     assert_eq!(input, [4440.0], "what was forgotten was used nevertheless");
 }
 
+/// The sums of one metric, over all series.
+fn total(receiver: &Receiver, name: &str) -> f64 {
+    receiver.sums().iter().filter(|(of, ..)| of == name).map(|sum| sum.2).sum()
+}
+
+#[test]
+fn sums_of_a_project_that_was_excluded_or_forgotten_were_still_sent() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "signals = [\"metrics\"]\n");
+    for (number, name) in ["project", "letters", "diary"].into_iter().enumerate() {
+        world.transcript(&format!("session-{number}"), &format!("/home/dev/{name}"), &turn(name, 0, "first", 1));
+    }
+    let tell = |name: &str, minute: i64| {
+        world.transcript(name, "/home/dev/project", &turn(name, minute, "more", 1));
+        world.import();
+        world.work();
+        let last = receiver.last_metrics();
+        ["project", "letters", "diary"].map(|name| last.holds(name))
+    };
+    assert_eq!(tell("s-3", 5), [true; 3]);
+    let exclusion = "[privacy]\nexclude_projects = [\"/home/dev/letters\"]\n";
+    world.configure(&receiver.endpoint(), &format!("signals = [\"metrics\"]\n{exclusion}"));
+    assert_eq!(tell("s-4", 6), [true, false, true]);
+    world.env.tow(&["forget", "session-2", "--yes"]).ok();
+    assert_eq!(tell("s-5", 7), [true, false, false]);
+    assert_eq!(total(&receiver, "gen_ai.client.inference.usage.input_tokens"), 4.0 * 2220.0);
+}
+
+#[test]
+fn a_project_that_is_excluded_while_the_receiver_is_down_was_still_sent() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "signals = [\"metrics\"]\n");
+    world.transcript("s-1", "/home/dev/project", &turn("one", 0, "first", 1));
+    world.transcript("s-2", "/home/dev/letters", &turn("two", 0, "first", 1));
+    receiver.answer([Answer::status(503)]);
+    world.import();
+    world.work();
+    let exclusion = "[privacy]\nexclude_projects = [\"/home/dev/letters\"]\n";
+    world.configure(&receiver.endpoint(), &format!("signals = [\"metrics\"]\n{exclusion}"));
+    world.env.set_now(TEN + 2 * HOUR);
+    world.work();
+    assert!(receiver.last_metrics().holds("project") && !receiver.last_metrics().holds("letters"));
+}
+
+#[test]
+fn a_price_that_fell_and_rose_again_made_the_cost_count_twice() {
+    let receiver = Receiver::start();
+    let world = World::new();
+    let mut entries = vec![];
+    let mut cost = |name: &str, minute: i64, price: &str| {
+        let prices = format!("[prices]\n\"claude-opus-5-5\" = {{ input = {price}, output = {price} }}\n");
+        world.configure(&receiver.endpoint(), &format!("signals = [\"metrics\"]\n{prices}"));
+        entries.extend(turn(name, minute, "more", 0));
+        world.transcript("s-1", "/home/dev/project", &entries);
+        world.import();
+        world.work();
+        total(&receiver, "towline.usage.cost")
+    };
+    let once = cost("one", 0, "10.0");
+    assert!(once > 0.0);
+    cost("two", 3, "1.0");
+    let all = cost("three", 6, "10.0");
+    assert!((all - 3.0 * once).abs() < 1e-9, "{all} of {once} each");
+}
+
 #[test]
 fn names_and_numbers_are_sent_but_no_text_unless_the_user_wants_it() {
     let receiver = Receiver::start();
@@ -136,12 +201,7 @@ fn names_and_numbers_are_sent_but_no_text_unless_the_user_wants_it() {
     world.transcript("s-1", "/home/dev/project", &turn("one", 0, "repair the pharos", 1));
     world.import();
     world.work();
-    let holds = |word: &str| {
-        receiver
-            .requests()
-            .iter()
-            .any(|request| request.body.windows(word.len()).any(|part| part == word.as_bytes()))
-    };
+    let holds = |word: &str| receiver.requests().iter().any(|request| request.holds(word));
     assert_eq!(receiver.names().len(), 2);
     for word in ["pharos", "lighthouse", "secret-target", "all well", "/home/dev"] {
         assert!(!holds(word), "{word} was sent");
@@ -239,10 +299,7 @@ fn calls_of_a_subagent_that_are_captured_late_follow_once() {
     world.import();
     world.work();
     assert_eq!(receiver.names(), ["invoke_agent Claude Code", "execute_tool Bash"]);
-    let mut entries = turn("sub", 1, "look for it", 3);
-    entries
-        .iter_mut()
-        .for_each(|entry| (entry["isSidechain"], entry["agentId"]) = (json!(true), json!("a1")));
+    let entries = subagent("a1", 3);
     // The last call has no output yet.
     let part = entries[..6].to_vec();
     let place = "s-1/subagents/agent-a1";
@@ -258,6 +315,15 @@ fn calls_of_a_subagent_that_are_captured_late_follow_once() {
     assert!(spans[2..].iter().all(|span| span.parent_span_id == spans[0].span_id));
     assert!(spans[2..].iter().all(|span| value(span, "gen_ai.agent.id") == "a1"));
     insist_on_each_once(&receiver);
+}
+
+/// The entries of a subagent's file.
+fn subagent(name: &str, calls: usize) -> Vec<serde_json::Value> {
+    let mut entries = turn(name, 1, "look for it", calls);
+    entries
+        .iter_mut()
+        .for_each(|entry| (entry["isSidechain"], entry["agentId"]) = (json!(true), json!(name)));
+    entries
 }
 
 #[test]

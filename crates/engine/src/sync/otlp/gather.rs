@@ -5,6 +5,7 @@
 
 use super::progress::{Progress, READER, SentTurns};
 use super::spans::{SpanSession, ToolCall, TurnText, tool_calls};
+use super::sums::is_excluded;
 use crate::capture::Wishes;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use towline_core::capture::Speaker;
@@ -111,7 +112,7 @@ impl SpanSource<'_> {
     }
 
     fn is_wanted(&self, of: &Conversation, since: Timestamp) -> Result<bool, StoreError> {
-        let is_excluded = of.folder.as_deref().is_some_and(|folder| self.wishes.excludes(folder));
+        let is_excluded = is_excluded(self.wishes, &self.archive.usage_series_of(of)?);
         Ok(!is_excluded && of.last_at >= since && self.archive.is_captured_here(of)?)
     }
 }

@@ -7,10 +7,12 @@
 mod gather;
 mod headers;
 mod ids;
+mod ledger;
 mod metrics;
 mod progress;
 mod receiver;
 mod spans;
+mod sums;
 
 pub use headers::HeadersError;
 pub use progress::{OtlpStatus, Tally};
@@ -36,17 +38,17 @@ use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
 use progress::{Progress, READER};
 use receiver::{Answer, Receiver, Refusal};
 use spans::text;
+use sums::{Series, Sums, SumsSource, Total};
 use std::time::Duration;
 use towline_core::fault::FaultKind;
 use towline_core::id::Uid;
+use towline_core::time::Timestamp;
 use towline_store::{Archive, Store, StoreError};
 
 /// How long to wait for another writer of the archive.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time limit of a background export; the next run continues.
 const A_WHILE: Duration = Duration::from_secs(30);
-/// Sums are read up to this far ahead: a session's clock may be ahead of ours.
-const AHEAD_MS: i64 = 24 * 3_600_000;
 
 /// Why nothing more was sent.
 #[derive(Debug, thiserror::Error)]
@@ -215,56 +217,80 @@ impl Exporter<'_> {
                 let (first, second) = spans.split_at(spans.len() / 2);
                 Ok(self.send_spans(resource, first)?.plus(self.send_spans(resource, second)?))
             }
-            Err(Refusal::TooLarge) => Ok(Rejected::new(all, "it answered 413: one span is too large")),
+            Err(Refusal::TooLarge) => {
+                let names: Vec<String> = spans.iter().map(name_of).collect();
+                Ok(Rejected::new(all, format!("it answered 413: {} is too large", names.join(", "))))
+            }
             Err(Refusal::Malformed(why)) => Ok(Rejected::new(all, why)),
             Err(Refusal::Later { why, remedy, pause_ms }) => Err(self.refused(why, remedy, pause_ms)),
         }
     }
 
-    /// Sums are sent only if they have changed.
+    /// Sums are sent only if they have grown.
     fn send_metrics(&self, done: &mut Exported) -> Result<(), NoExport> {
-        let writable = writing(self.env)?;
-        let archive = &writable.archive;
-        let since = Progress::begin(archive, self.env)?.since();
+        let Some((sums, resource)) = self.sums()? else { return Ok(()) };
         let now = self.env.later().now;
-        let prices = settings(self.env).all_prices();
-        let sent = progress::sums(archive)?;
-        let sums =
-            sent.updated(metrics::current(archive, self.wishes, &prices, &(since..now.plus_ms(AHEAD_MS)))?);
-        let resource = resource(archive.machine());
-        drop(writable);
-        let mut rejected = Rejected::default();
-        if sums.differs(&sent) {
-            let metrics = sums.metrics(since, now);
-            let scope_metrics =
-                vec![ScopeMetrics { scope: Some(scope()), metrics, ..ScopeMetrics::default() }];
-            let resource_metrics = vec![ResourceMetrics {
-                resource: Some(resource),
-                scope_metrics,
-                ..ResourceMetrics::default()
-            }];
-            rejected = self.send_sums(&ExportMetricsServiceRequest { resource_metrics }, sums.points())?;
-            done.points += sums.points() as u64;
-        }
-        if sums == sent {
-            return Ok(());
-        }
-        let points = done.points;
+        let rejected = match sums.series() {
+            [] => Rejected::default(),
+            series => self.send_sums(&resource, series, now)?,
+        };
+        let points = metrics::points(sums.series()) as u64;
         self.record(|archive, tally| {
             tally.points += points;
             tally.add_rejected(rejected);
-            progress::save_sums(archive, &sums)
-        })
+            sums.sent(now).save(archive)
+        })?;
+        done.points += points;
+        Ok(())
     }
 
-    fn send_sums(&self, request: &ExportMetricsServiceRequest, points: usize) -> Result<Rejected, NoExport> {
-        let (now, all) = (self.env.later().now, points as i64);
-        match self.receiver.post::<ExportMetricsServiceResponse>("/v1/metrics", request, now) {
+    /// Counts what was used since, and returns the sums if they are to be sent. An archive with much to count is released
+    /// in between.
+    fn sums(&self) -> Result<Option<(Sums, Resource)>, NoExport> {
+        let prices = settings(self.env).all_prices();
+        while self.has_time() {
+            let writable = writing(self.env)?;
+            let archive = &writable.archive;
+            let since = Progress::begin(archive, self.env)?.since();
+            let now = self.env.later().now;
+            let source = SumsSource { archive, wishes: self.wishes, prices: &prices, since, now };
+            if source.count()? {
+                return Ok(source.due()?.map(|sums| (sums, resource(archive.machine()))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Sends sums in one request, or in several if the receiver calls that one too large.
+    fn send_sums(
+        &self,
+        resource: &Resource,
+        series: &[(Series, Total)],
+        now: Timestamp,
+    ) -> Result<Rejected, NoExport> {
+        let metrics = metrics::metrics(series, now);
+        let scope_metrics = vec![ScopeMetrics { scope: Some(scope()), metrics, ..ScopeMetrics::default() }];
+        let resource_metrics = vec![ResourceMetrics {
+            resource: Some(resource.clone()),
+            scope_metrics,
+            ..ResourceMetrics::default()
+        }];
+        let request = ExportMetricsServiceRequest { resource_metrics };
+        let all = metrics::points(series) as i64;
+        match self.receiver.post::<ExportMetricsServiceResponse>("/v1/metrics", &request, now) {
             Ok(response) => {
                 let (count, why) = response.rejected();
                 Ok(Rejected::new(count.min(all), why))
             }
-            Err(Refusal::TooLarge) => Ok(Rejected::new(all, "it answered 413: the sums are too large")),
+            Err(Refusal::TooLarge) => match series {
+                [] => Ok(Rejected::default()),
+                [(of, _)] => Ok(Rejected::new(all, format!("it answered 413: the sums of {of} are too large"))),
+                [..] => {
+                    let (first, second) = series.split_at(series.len() / 2);
+                    let first = self.send_sums(resource, first, now)?;
+                    Ok(first.plus(self.send_sums(resource, second, now)?))
+                }
+            },
             Err(Refusal::Malformed(why)) => Ok(Rejected::new(all, why)),
             Err(Refusal::Later { why, remedy, pause_ms }) => Err(self.refused(why, remedy, pause_ms)),
         }
@@ -318,6 +344,12 @@ impl Tally {
             self.why = towline_agents::ask::short(&rejected.why);
         }
     }
+}
+
+/// A span's name, and its id for who looks for it.
+fn name_of(span: &Span) -> String {
+    let id: String = span.span_id.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("the span {id} ({})", span.name)
 }
 
 fn scope() -> InstrumentationScope {

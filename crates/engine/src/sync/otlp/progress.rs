@@ -3,7 +3,7 @@
 //!
 //! Kept as facts of the archive. Contains no text, and no header.
 
-use super::metrics::Sums;
+use super::sums::SUMS;
 use crate::runtime::Env;
 use crate::sync::backoff::Trouble;
 use serde::de::DeserializeOwned;
@@ -20,12 +20,11 @@ use towline_store::{Archive, StoreError};
 pub(super) const READER: &str = "otlp";
 
 const PROGRESS: &str = "otlp progress";
-const SUMS: &str = "otlp sums";
 const TROUBLE: &str = "otlp trouble";
 const TALLY: &str = "otlp tally";
 
 /// Changes, or sessions of a scan, that are read at a time.
-const WINDOW: u32 = 500;
+pub(super) const WINDOW: u32 = 500;
 /// Sessions with something left beyond which no further ones are taken in: they are in memory together.
 const MOST_OPEN: usize = 10_000;
 
@@ -176,14 +175,6 @@ pub(super) fn end(archive: &Archive) -> Result<(), StoreError> {
     archive.in_transaction(|| [PROGRESS, SUMS, TROUBLE].iter().try_for_each(|fact| archive.drop_fact(fact)))
 }
 
-pub(super) fn sums(archive: &Archive) -> Result<Sums, StoreError> {
-    Ok(load(archive, SUMS)?.unwrap_or_default())
-}
-
-pub(super) fn save_sums(archive: &Archive, sums: &Sums) -> Result<(), StoreError> {
-    save(archive, SUMS, sums)
-}
-
 pub(super) fn tally(archive: &Archive) -> Result<Tally, StoreError> {
     Ok(load(archive, TALLY)?.unwrap_or_default())
 }
@@ -204,10 +195,10 @@ pub(super) fn save_trouble(archive: &Archive, trouble: Option<&Trouble>) -> Resu
 }
 
 /// A fact of another version counts as none.
-fn load<T: DeserializeOwned>(archive: &Archive, fact: &str) -> Result<Option<T>, StoreError> {
+pub(super) fn load<T: DeserializeOwned>(archive: &Archive, fact: &str) -> Result<Option<T>, StoreError> {
     Ok(archive.fact(fact)?.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
-fn save(archive: &Archive, fact: &str, value: &impl Serialize) -> Result<(), StoreError> {
+pub(super) fn save(archive: &Archive, fact: &str, value: &impl Serialize) -> Result<(), StoreError> {
     archive.set_fact(fact, &serde_json::to_string(value).unwrap_or_default())
 }
