@@ -195,6 +195,42 @@ fn a_price_that_fell_and_rose_again_made_the_cost_count_twice() {
 }
 
 #[test]
+fn the_last_turn_of_a_session_without_hooks_was_sent_while_it_still_ran() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "signals = [\"traces\"]\n");
+    let entries = turn("one", 0, "first", 2);
+    let told_after = |entries: &[serde_json::Value], minutes: i64| {
+        world.env.set_now(TEN + minutes * MINUTE);
+        world.transcript("s-1", "/home/dev/project", entries);
+        world.import();
+        world.work();
+        receiver.names().len()
+    };
+    assert_eq!(told_after(&entries[..3], 1), 0);
+    assert_eq!(told_after(&entries[..4], 50), 0, "a command still runs");
+    assert_eq!(told_after(&entries, 51), 3);
+    let spans = receiver.spans();
+    let turn = named(&spans, "invoke_agent Claude Code");
+    assert_eq!(turn.end_time_unix_nano, TEN_NS + 120 * SECOND);
+    assert_eq!(value(turn, "gen_ai.usage.output_tokens"), "60");
+    insist_on_each_once(&receiver);
+}
+
+#[test]
+fn the_turn_before_the_next_prompt_is_sent_at_once() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "signals = [\"traces\"]\n");
+    let mut entries = turn("one", 0, "first", 0);
+    entries.extend_from_slice(&turn("two", 3, "second", 0)[..1]);
+    world.env.set_now(TEN + 4 * MINUTE);
+    world.transcript("s-1", "/home/dev/project", &entries);
+    world.import();
+    world.work();
+    assert_eq!(receiver.spans().len(), 1);
+    assert_eq!(receiver.spans()[0].start_time_unix_nano, TEN_NS);
+}
+
+#[test]
 fn names_and_numbers_are_sent_but_no_text_unless_the_user_wants_it() {
     let receiver = Receiver::start();
     let world = World::sending_to(&receiver, "");
@@ -324,6 +360,44 @@ fn subagent(name: &str, calls: usize) -> Vec<serde_json::Value> {
         .iter_mut()
         .for_each(|entry| (entry["isSidechain"], entry["agentId"]) = (json!(true), json!(name)));
     entries
+}
+
+#[test]
+fn a_call_that_was_captured_between_two_batches_of_its_turn_was_lost() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "signals = [\"traces\"]\nbatch = 1\n");
+    world.transcript("s-1", "/home/dev/project", &turn("one", 0, "first", 0));
+    world.import();
+    world.subagent("s-1/subagents/agent-a2", &subagent("a2", 2));
+    receiver.answer([Answer::Status(200, "", vec![]), Answer::Status(200, "", vec![]), Answer::status(503)]);
+    world.import();
+    world.work();
+    assert_eq!(receiver.spans().len(), 2);
+    world.subagent("s-1/subagents/agent-a1", &subagent("a1", 1));
+    world.import();
+    world.env.set_now(TEN + 2 * HOUR);
+    world.work();
+    assert_eq!(receiver.spans().len(), 4, "{:?}", receiver.names());
+    insist_on_each_once(&receiver);
+}
+
+#[test]
+fn late_calls_that_ran_side_by_side_were_lost_beyond_the_first_batch() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "signals = [\"traces\"]\nbatch = 1\n");
+    let [prompt, input, output, other_input, other_output, answer] =
+        turn("one", 0, "first", 2).try_into().unwrap();
+    let mut entries = vec![prompt, answer];
+    world.transcript("s-1", "/home/dev/project", &entries);
+    world.import();
+    world.work();
+    assert_eq!(receiver.spans().len(), 1);
+    entries.extend([input, other_input, output, other_output]);
+    world.transcript("s-1", "/home/dev/project", &entries);
+    world.import();
+    world.work();
+    assert_eq!(receiver.spans().len(), 3, "{:?}", receiver.names());
+    insist_on_each_once(&receiver);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::runtime::Env;
 use crate::sync::backoff::Trouble;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::UNIX_EPOCH;
 use towline_core::id::Uid;
@@ -43,10 +43,10 @@ pub(super) struct Progress {
 pub(super) struct SentTurns {
     /// The session's row id may be used again, its `uid` is not.
     uid: String,
-    /// Turns up to this one are sent, and this many spans of the next.
+    /// Turns up to this one are sent, and the spans with these ids of the next.
     pub turns: u32,
-    pub part: usize,
-    /// The details of sent turns up to this row are sent.
+    pub part: BTreeSet<u64>,
+    /// The calls of sent turns that were due up to this row are sent.
     pub detail: i64,
     /// The first turn of the present run of the session; 0 in the first run.
     pub run: u32,
