@@ -14,11 +14,11 @@ mod receiver;
 mod spans;
 mod sums;
 
+pub use super::backoff::Trouble;
 pub use headers::HeadersError;
 pub use progress::{OtlpStatus, Tally};
 
 use super::amount::Amount;
-use super::backoff::Trouble;
 use crate::capture::Wishes;
 use crate::runtime::archive::{self, Writable};
 use crate::runtime::config::{Otlp, OtlpSignal};
@@ -38,8 +38,8 @@ use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
 use progress::{Progress, READER};
 use receiver::{Answer, Receiver, Refusal};
 use spans::text;
-use sums::{Series, Sums, SumsSource, Total};
 use std::time::Duration;
+use sums::{Series, Sums, SumsSource, Total};
 use towline_core::fault::FaultKind;
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
@@ -81,10 +81,6 @@ pub fn export_if_on(env: &Env, amount: Amount) -> Exported {
     let mut done = Exported::default();
     match export(env, amount, &mut done) {
         Ok(()) | Err(NoExport::Busy) => {}
-        Err(NoExport::Refused { why, remedy, pause_ms }) => {
-            let noted = note_trouble(env, why, remedy, pause_ms);
-            noted.unwrap_or_else(|error| record_here(env, FaultKind::Store, chain(&error)));
-        }
         Err(error) => record_here(env, FaultKind::Store, chain(&error)),
     }
     done
@@ -107,20 +103,30 @@ fn export(env: &Env, amount: Amount, done: &mut Exported) -> Result<(), NoExport
     if !config.is_on() {
         return end(env);
     }
-    if amount == Amount::AWhile && is_paused(env)? {
-        return Ok(());
-    }
     let wishes = Wishes::load(env).map_err(NoExport::Told)?;
-    let receiver = Receiver::open(&config).map_err(|error| refused(chain(&error), error.remedy()))?;
-    let began = env.elapsed();
-    let exporter = Exporter { env, config: &config, wishes: &wishes, receiver: &receiver, amount, began };
-    if config.sends(OtlpSignal::Traces) {
-        exporter.send_traces(done)?;
+    let receiver = Receiver::open(&config);
+    for signal in OtlpSignal::ALL.into_iter().filter(|signal| config.sends(*signal)) {
+        if amount == Amount::AWhile && is_paused(env, signal)? {
+            continue;
+        }
+        let mut sent = Exported::default();
+        let result = match &receiver {
+            Ok(receiver) => {
+                let (config, wishes, began) = (&config, &wishes, env.elapsed());
+                Exporter { env, config, wishes, receiver, amount, began }.send(signal, &mut sent)
+            }
+            Err(error) => Err(refused(chain(error), error.remedy())),
+        };
+        (done.spans, done.points) = (done.spans + sent.spans, done.points + sent.points);
+        match result {
+            Ok(()) => note_success(env, signal, sent)?,
+            Err(NoExport::Refused { why, remedy, pause_ms }) => {
+                note_trouble(env, signal, NewTrouble { why, remedy, pause_ms })?;
+            }
+            Err(error) => return Err(error),
+        }
     }
-    if config.sends(OtlpSignal::Metrics) {
-        exporter.send_metrics(done)?;
-    }
-    note_success(env, *done)
+    Ok(())
 }
 
 fn refused(why: String, remedy: String) -> NoExport {
@@ -139,9 +145,9 @@ fn end(env: &Env) -> Result<(), NoExport> {
     Ok(())
 }
 
-fn is_paused(env: &Env) -> Result<bool, StoreError> {
+fn is_paused(env: &Env, signal: OtlpSignal) -> Result<bool, StoreError> {
     let Some(archive) = Archive::read(&env.home, PATIENCE)? else { return Ok(false) };
-    Ok(progress::trouble(&archive)?.is_some_and(|trouble| trouble.holds(env.later().now)))
+    Ok(progress::trouble(&archive, signal)?.is_some_and(|trouble| trouble.holds(env.later().now)))
 }
 
 /// Fails as busy if another process holds the archive for this long.
@@ -159,6 +165,13 @@ struct Exporter<'a> {
 }
 
 impl Exporter<'_> {
+    fn send(&self, signal: OtlpSignal, done: &mut Exported) -> Result<(), NoExport> {
+        match signal {
+            OtlpSignal::Traces => self.send_traces(done),
+            OtlpSignal::Metrics => self.send_metrics(done),
+        }
+    }
+
     fn send_traces(&self, done: &mut Exported) -> Result<(), NoExport> {
         loop {
             let (batch, resource) = self.batch()?;
@@ -284,7 +297,9 @@ impl Exporter<'_> {
             }
             Err(Refusal::TooLarge) => match series {
                 [] => Ok(Rejected::default()),
-                [(of, _)] => Ok(Rejected::new(all, format!("it answered 413: the sums of {of} are too large"))),
+                [(of, _)] => {
+                    Ok(Rejected::new(all, format!("it answered 413: the sums of {of} are too large")))
+                }
                 [..] => {
                     let (first, second) = series.split_at(series.len() / 2);
                     let first = self.send_sums(resource, first, now)?;
@@ -370,10 +385,10 @@ fn resource(machine: Uid) -> Resource {
     Resource { attributes, ..Resource::default() }
 }
 
-fn note_success(env: &Env, done: Exported) -> Result<(), NoExport> {
+fn note_success(env: &Env, signal: OtlpSignal, done: Exported) -> Result<(), NoExport> {
     let had_trouble = || -> Result<bool, StoreError> {
         let archive = Archive::read(&env.home, PATIENCE)?;
-        Ok(archive.map(|archive| progress::trouble(&archive)).transpose()?.flatten().is_some())
+        Ok(archive.map(|archive| progress::trouble(&archive, signal)).transpose()?.flatten().is_some())
     };
     if done == Exported::default() && !had_trouble()? {
         return Ok(());
@@ -383,22 +398,32 @@ fn note_success(env: &Env, done: Exported) -> Result<(), NoExport> {
     Ok(archive.in_transaction(|| {
         let tally = Tally { sent_at_ms: Some(env.later().now.0), ..progress::tally(archive)? };
         progress::save_tally(archive, &tally)?;
-        progress::save_trouble(archive, None)
+        progress::save_trouble(archive, signal, None)
     })?)
 }
 
-/// A receiver that is down is no fault. An error that the user must fix is recorded as a fault once.
-fn note_trouble(env: &Env, why: String, remedy: String, pause_ms: i64) -> Result<(), StoreError> {
+struct NewTrouble {
+    why: String,
+    remedy: String,
+    pause_ms: i64,
+}
+
+/// A receiver that is down is no fault. An error that the user must fix is recorded as a fault once, also if it stops both
+/// signals.
+fn note_trouble(env: &Env, signal: OtlpSignal, new: NewTrouble) -> Result<(), StoreError> {
     let Some(writable) = archive::open(env, PATIENCE)? else { return Ok(()) };
     let (archive, now) = (&writable.archive, env.later().now);
-    let earlier = progress::trouble(archive)?;
+    let known = OtlpStatus::of(archive)?.troubles;
+    let earlier = known.iter().find(|(of, _)| *of == signal).map(|(_, trouble)| trouble);
     let [.., high, low] = env.uid().0;
     let dice = u64::from(u16::from_be_bytes([high, low]));
+    let NewTrouble { why, remedy, pause_ms } = new;
     let is_users = !remedy.is_empty();
-    let trouble = Trouble::after(earlier.as_ref(), why, remedy, now, dice).asked_to_wait(now, pause_ms);
-    progress::save_trouble(archive, Some(&trouble))?;
+    let trouble = Trouble::after(earlier, why, remedy, now, dice).asked_to_wait(now, pause_ms);
+    let is_recorded = known.iter().any(|(_, known)| known.what == trouble.what);
+    progress::save_trouble(archive, signal, Some(&trouble))?;
     drop(writable);
-    if is_users && trouble.failures == 1 {
+    if is_users && trouble.failures == 1 && !is_recorded {
         record_here(&env.later(), FaultKind::Notify, format!("the receiver of telemetry: {}", trouble.what));
     }
     Ok(())

@@ -5,6 +5,7 @@
 
 use super::sums::SUMS;
 use crate::runtime::Env;
+use crate::runtime::config::OtlpSignal;
 use crate::sync::backoff::Trouble;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,6 @@ use towline_store::{Archive, StoreError};
 pub(super) const READER: &str = "otlp";
 
 const PROGRESS: &str = "otlp progress";
-const TROUBLE: &str = "otlp trouble";
 const TALLY: &str = "otlp tally";
 
 /// Changes, or sessions of a scan, that are read at a time.
@@ -70,13 +70,18 @@ pub struct Tally {
 /// The state of the export, for display.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OtlpStatus {
-    pub trouble: Option<Trouble>,
+    /// A signal that fails says nothing of the others.
+    pub troubles: Vec<(OtlpSignal, Trouble)>,
     pub tally: Tally,
 }
 
 impl OtlpStatus {
     pub fn of(archive: &Archive) -> Result<OtlpStatus, StoreError> {
-        Ok(OtlpStatus { trouble: trouble(archive)?, tally: tally(archive)? })
+        let mut troubles = vec![];
+        for signal in OtlpSignal::ALL {
+            troubles.extend(trouble(archive, signal)?.map(|trouble| (signal, trouble)));
+        }
+        Ok(OtlpStatus { troubles, tally: tally(archive)? })
     }
 }
 
@@ -172,7 +177,10 @@ fn enabled_at(env: &Env) -> Timestamp {
 
 /// The export is off: when it is enabled again, it begins anew. What was sent of each session is not forgotten.
 pub(super) fn end(archive: &Archive) -> Result<(), StoreError> {
-    archive.in_transaction(|| [PROGRESS, SUMS, TROUBLE].iter().try_for_each(|fact| archive.drop_fact(fact)))
+    archive.in_transaction(|| {
+        OtlpSignal::ALL.into_iter().try_for_each(|signal| save_trouble(archive, signal, None))?;
+        [PROGRESS, SUMS].into_iter().try_for_each(|fact| archive.drop_fact(fact))
+    })
 }
 
 pub(super) fn tally(archive: &Archive) -> Result<Tally, StoreError> {
@@ -183,15 +191,23 @@ pub(super) fn save_tally(archive: &Archive, tally: &Tally) -> Result<(), StoreEr
     save(archive, TALLY, tally)
 }
 
-pub(super) fn trouble(archive: &Archive) -> Result<Option<Trouble>, StoreError> {
-    load(archive, TROUBLE)
+pub(super) fn trouble(archive: &Archive, of: OtlpSignal) -> Result<Option<Trouble>, StoreError> {
+    load(archive, &trouble_of(of))
 }
 
-pub(super) fn save_trouble(archive: &Archive, trouble: Option<&Trouble>) -> Result<(), StoreError> {
+pub(super) fn save_trouble(
+    archive: &Archive,
+    of: OtlpSignal,
+    trouble: Option<&Trouble>,
+) -> Result<(), StoreError> {
     match trouble {
-        Some(trouble) => save(archive, TROUBLE, trouble),
-        None => archive.drop_fact(TROUBLE),
+        Some(trouble) => save(archive, &trouble_of(of), trouble),
+        None => archive.drop_fact(&trouble_of(of)),
     }
+}
+
+fn trouble_of(signal: OtlpSignal) -> String {
+    format!("otlp trouble of {}", signal.name())
 }
 
 /// A fact of another version counts as none.
