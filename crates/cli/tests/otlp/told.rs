@@ -138,15 +138,19 @@ fn total(receiver: &Receiver, name: &str) -> f64 {
 fn sums_of_a_project_that_was_excluded_or_forgotten_were_still_sent() {
     let receiver = Receiver::start();
     let world = World::sending_to(&receiver, "signals = [\"metrics\"]\n");
-    for (number, name) in ["project", "letters", "diary"].into_iter().enumerate() {
-        world.transcript(&format!("session-{number}"), &format!("/home/dev/{name}"), &turn(name, 0, "first", 1));
+    for (number, name) in ["beacon", "letters", "diary"].into_iter().enumerate() {
+        world.transcript(
+            &format!("session-{number}"),
+            &format!("/home/dev/{name}"),
+            &turn(name, 0, "first", 1),
+        );
     }
     let tell = |name: &str, minute: i64| {
-        world.transcript(name, "/home/dev/project", &turn(name, minute, "more", 1));
+        world.transcript(name, "/home/dev/beacon", &turn(name, minute, "more", 1));
         world.import();
         world.work();
         let last = receiver.last_metrics();
-        ["project", "letters", "diary"].map(|name| last.holds(name))
+        ["beacon", "letters", "diary"].map(|name| last.holds(name))
     };
     assert_eq!(tell("s-3", 5), [true; 3]);
     let exclusion = "[privacy]\nexclude_projects = [\"/home/dev/letters\"]\n";
@@ -161,7 +165,7 @@ fn sums_of_a_project_that_was_excluded_or_forgotten_were_still_sent() {
 fn a_project_that_is_excluded_while_the_receiver_is_down_was_still_sent() {
     let receiver = Receiver::start();
     let world = World::sending_to(&receiver, "signals = [\"metrics\"]\n");
-    world.transcript("s-1", "/home/dev/project", &turn("one", 0, "first", 1));
+    world.transcript("s-1", "/home/dev/beacon", &turn("one", 0, "first", 1));
     world.transcript("s-2", "/home/dev/letters", &turn("two", 0, "first", 1));
     receiver.answer([Answer::status(503)]);
     world.import();
@@ -170,7 +174,7 @@ fn a_project_that_is_excluded_while_the_receiver_is_down_was_still_sent() {
     world.configure(&receiver.endpoint(), &format!("signals = [\"metrics\"]\n{exclusion}"));
     world.env.set_now(TEN + 2 * HOUR);
     world.work();
-    assert!(receiver.last_metrics().holds("project") && !receiver.last_metrics().holds("letters"));
+    assert!(receiver.last_metrics().holds("beacon") && !receiver.last_metrics().holds("letters"));
 }
 
 #[test]
@@ -272,31 +276,52 @@ fn private_turns_excluded_folders_and_excluded_tools_are_not_told() {
     assert_eq!(*input, 4440.0, "the excluded folder is not in the sums: {sums:?}");
 }
 
+/// The minutes after ten at which the sent spans began.
+fn begun(receiver: &Receiver) -> Vec<u64> {
+    receiver.spans().iter().map(|span| (span.start_time_unix_nano - TEN_NS) / SECOND / 60).collect()
+}
+
+/// Captures a turn of each minute, and works at another one.
+fn work_at(world: &World, minute: i64, turns: &[i64]) {
+    for begins in turns {
+        let name = format!("s-{begins}");
+        world.transcript(&name, "/home/dev/project", &turn(&name, *begins, "more", 0));
+    }
+    world.env.set_now(TEN + minute * MINUTE);
+    world.import();
+    world.work();
+}
+
 #[test]
 fn only_what_happens_while_the_export_is_on_is_sent() {
     let receiver = Receiver::start();
     let world = World::new();
-    world.transcript("s-1", "/home/dev/project", &turn("one", 0, "before", 0));
-    world.import();
-    let on = format!("[otlp]\nendpoint = \"{}\"\n", receiver.endpoint());
-    world.write_config(&on, TEN + 3 * MINUTE);
-    world.transcript("s-2", "/home/dev/project", &turn("two", 5, "while it is on", 0));
-    world.import();
-    world.work();
-    assert_eq!(receiver.spans().len(), 1);
-    assert_eq!(receiver.spans()[0].start_time_unix_nano, TEN_NS + 300 * SECOND);
+    let on = format!("[otlp]\nendpoint = \"{}\"\nsignals = [\"traces\"]\n", receiver.endpoint());
+    world.write_config(&on, TEN);
+    // From an hour before the first run on.
+    work_at(&world, 120, &[0, 70]);
+    assert_eq!(begun(&receiver), [70]);
+    world.write_config("", TEN);
+    work_at(&world, 180, &[140]);
+    world.write_config(&on, TEN);
+    work_at(&world, 225, &[190]);
+    assert_eq!(begun(&receiver), [70, 190]);
+}
 
-    world.write_config("", TEN + 8 * MINUTE);
-    world.transcript("s-3", "/home/dev/project", &turn("three", 10, "while it is off", 0));
-    world.import();
-    world.work();
-    world.write_config(&on, TEN + 13 * MINUTE);
-    world.transcript("s-4", "/home/dev/project", &turn("four", 15, "on again", 0));
-    world.import();
-    world.work();
-    let begun: Vec<u64> =
-        receiver.spans().iter().map(|span| (span.start_time_unix_nano - TEN_NS) / SECOND / 60).collect();
-    assert_eq!(begun, [5, 15]);
+#[test]
+fn an_edit_of_the_configuration_moved_the_beginning_of_the_export() {
+    // The configuration as it was written years ago, a minute ago, and by a clock that was ahead.
+    for written in [-1_000_000, 119, 1_000_000] {
+        let receiver = Receiver::start();
+        let world = World::new();
+        let on = format!("[otlp]\nendpoint = \"{}\"\nsignals = [\"traces\"]\n", receiver.endpoint());
+        world.write_config(&on, TEN + written * MINUTE);
+        work_at(&world, 120, &[-100_000, 0, 70]);
+        assert_eq!(begun(&receiver), [70], "{written}");
+        world.write_config(&format!("{on}text = true\n"), TEN + 300 * MINUTE);
+        work_at(&world, 310, &[130, 200]);
+        assert_eq!(begun(&receiver), [70, 130, 200], "{written}");
+    }
 }
 
 #[test]
@@ -367,10 +392,13 @@ fn a_call_that_was_captured_between_two_batches_of_its_turn_was_lost() {
     let receiver = Receiver::start();
     let world = World::sending_to(&receiver, "signals = [\"traces\"]\nbatch = 1\n");
     world.transcript("s-1", "/home/dev/project", &turn("one", 0, "first", 0));
+    // The turn may still run.
+    world.env.set_now(TEN + 5 * MINUTE);
     world.import();
     world.subagent("s-1/subagents/agent-a2", &subagent("a2", 2));
-    receiver.answer([Answer::Status(200, "", vec![]), Answer::Status(200, "", vec![]), Answer::status(503)]);
     world.import();
+    world.env.set_now(TEN + HOUR);
+    receiver.answer([Answer::Status(200, "", vec![]), Answer::Status(200, "", vec![]), Answer::status(503)]);
     world.work();
     assert_eq!(receiver.spans().len(), 2);
     world.subagent("s-1/subagents/agent-a1", &subagent("a1", 1));

@@ -133,14 +133,15 @@ fn refused(why: String, remedy: String) -> NoExport {
     NoExport::Refused { why, remedy, pause_ms: 0 }
 }
 
-/// Opens the archive for writing only if something has to be forgotten.
+/// Opens the archive for writing only if something has to be recorded.
 fn end(env: &Env) -> Result<(), NoExport> {
-    let was_on = Archive::read(&env.home, PATIENCE)?
-        .map(|archive| Progress::load(&archive))
+    let now = env.later().now;
+    let is_due = Archive::read(&env.home, PATIENCE)?
+        .map(|archive| progress::is_end_due(&archive, now))
         .transpose()?
-        .is_some_and(|progress| progress.is_some());
-    if was_on {
-        progress::end(&writing(env)?.archive)?;
+        .unwrap_or(false);
+    if is_due {
+        progress::end(&writing(env)?.archive, now)?;
     }
     Ok(())
 }

@@ -10,8 +10,6 @@ use crate::sync::backoff::Trouble;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::time::UNIX_EPOCH;
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 use towline_store::archive::ArchiveChange;
@@ -22,6 +20,13 @@ pub(super) const READER: &str = "otlp";
 
 const PROGRESS: &str = "otlp progress";
 const TALLY: &str = "otlp tally";
+/// When the export was last seen to be off, after it was on.
+const OFF: &str = "otlp off at";
+
+/// The first run sends what happened from so long before it on: who enables the export expects the work under way.
+const BEFORE_MS: i64 = 3_600_000;
+/// How often it is recorded that the export is still off.
+const STILL_OFF_MS: i64 = 60_000;
 
 /// Changes, or sessions of a scan, that are read at a time.
 pub(super) const WINDOW: u32 = 500;
@@ -30,7 +35,7 @@ const MOST_OPEN: usize = 10_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Progress {
-    /// Nothing that happened earlier is sent: when the user enabled the export.
+    /// Nothing that happened earlier is sent: set once, by the first run.
     pub since_ms: i64,
     /// The last session that a scan of all has looked at, while one is under way.
     scan: Option<i64>,
@@ -100,7 +105,10 @@ impl Progress {
             Some(found) if archive.holds_changes_after(place)? => Ok(found),
             found => {
                 archive.note_read_up_to(READER, archive.last_change()?)?;
-                let since_ms = found.map_or_else(|| enabled_at(env).0, |found| found.since_ms);
+                let since_ms = match found {
+                    Some(found) => found.since_ms,
+                    None => first_ms(archive, env.now)?,
+                };
                 let begun = Progress { since_ms, scan: Some(0), ..Progress::default() };
                 begun.save(archive)?;
                 Ok(begun)
@@ -167,19 +175,24 @@ fn fact_of(row: i64) -> String {
     format!("otlp sent of {row}")
 }
 
-/// Whoever enables the export writes the configuration: what happened before is not sent, and what happened between
-/// that and the first run is.
-fn enabled_at(env: &Env) -> Timestamp {
-    let written = fs::metadata(&env.config_file).and_then(|meta| meta.modified()).ok();
-    let ms = written.and_then(|at| i64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok());
-    ms.map_or(env.now, |ms| Timestamp(ms).min(env.now))
+/// What happened while the export was off is not sent, as far as somebody looked.
+fn first_ms(archive: &Archive, now: Timestamp) -> Result<i64, StoreError> {
+    let off: Option<i64> = load(archive, OFF)?;
+    Ok(now.plus_ms(-BEFORE_MS).0.max(off.unwrap_or(i64::MIN)).min(now.0))
+}
+
+/// Whether it has to be recorded that the export is off.
+pub(super) fn is_end_due(archive: &Archive, now: Timestamp) -> Result<bool, StoreError> {
+    let off: Option<i64> = load(archive, OFF)?;
+    Ok(Progress::load(archive)?.is_some() || off.is_some_and(|off| now.0 - off > STILL_OFF_MS))
 }
 
 /// The export is off: when it is enabled again, it begins anew. What was sent of each session is not forgotten.
-pub(super) fn end(archive: &Archive) -> Result<(), StoreError> {
+pub(super) fn end(archive: &Archive, now: Timestamp) -> Result<(), StoreError> {
     archive.in_transaction(|| {
         OtlpSignal::ALL.into_iter().try_for_each(|signal| save_trouble(archive, signal, None))?;
-        [PROGRESS, SUMS].into_iter().try_for_each(|fact| archive.drop_fact(fact))
+        [PROGRESS, SUMS].into_iter().try_for_each(|fact| archive.drop_fact(fact))?;
+        save(archive, OFF, &now.0)
     })
 }
 
