@@ -152,3 +152,106 @@ fn a_receiver_that_refuses_the_key_or_sends_elsewhere_is_told_by_the_doctor_with
         assert_eq!(receiver.spans().len(), 3);
     }
 }
+
+/// A proxy that wants a login, or another service at that address.
+#[test]
+fn a_page_that_is_no_answer_of_otlp_was_taken_as_delivery() {
+    for (kind, page) in [
+        ("text/html; charset=utf-8", "<html>please log in</html>"),
+        ("application/x-protobuf", "<html>please log in</html>"),
+        ("text/plain", "ok"),
+    ] {
+        let receiver = Receiver::start();
+        let world = waiting(&receiver, "");
+        receiver.answer([Answer::Page(kind, page)]);
+        world.import();
+        world.work();
+        let said = world.env.tow(&["doctor"]).stdout;
+        assert!(said.contains("no answer of OTLP") && said.contains("tow config"), "{said}");
+        world.env.set_now(TEN + 2 * HOUR);
+        world.work();
+        assert_eq!(receiver.spans().len(), 3, "{kind}: {page}");
+    }
+}
+
+#[test]
+fn an_answer_in_json_is_delivery_and_tells_what_was_rejected() {
+    let receiver = Receiver::start();
+    let world = waiting(&receiver, "");
+    let page = r#"{"partialSuccess": {"rejectedSpans": "2", "errorMessage": "too old"}}"#;
+    receiver.answer([Answer::Page("application/json", page)]);
+    world.import();
+    world.work();
+    world.env.set_now(TEN + 2 * HOUR);
+    world.work();
+    assert_eq!(receiver.requests().len(), 1);
+    let doctor = world.doctor();
+    assert!(doctor.contains("rejected 2 of them") && doctor.contains("too old"), "{doctor}");
+}
+
+/// A world with something to send by both signals, whose receiver answers the first requests so: traces, then metrics.
+fn both(receiver: &Receiver, traces: Answer, metrics: Answer) -> World {
+    let world = World::sending_to(receiver, "");
+    world.transcript("s-1", "/home/dev/project", &turn("one", 0, "first", 2));
+    receiver.answer([traces, metrics]);
+    world.import();
+    world.work();
+    world
+}
+
+#[test]
+fn metrics_were_not_sent_while_traces_failed() {
+    let receiver = Receiver::start();
+    let world = both(&receiver, Answer::status(503), Answer::Status(200, "", vec![]));
+    assert_eq!((receiver.spans().len(), receiver.sums().is_empty()), (0, false));
+    let doctor = world.doctor();
+    assert!(doctor.contains("no traces were sent") && !doctor.contains("no metrics"), "{doctor}");
+    world.env.set_now(TEN + 2 * HOUR);
+    world.work();
+    assert_eq!(receiver.spans().len(), 3);
+    assert!(world.doctor().starts_with("good"), "{}", world.doctor());
+}
+
+#[test]
+fn traces_that_were_sent_hid_that_metrics_failed() {
+    let receiver = Receiver::start();
+    let world = both(&receiver, Answer::Status(200, "", vec![]), Answer::status(503));
+    world.transcript("s-2", "/home/dev/project", &turn("two", 5, "second", 0));
+    world.import();
+    world.work();
+    assert_eq!((receiver.spans().len(), receiver.sums().len()), (4, 0), "traces do not wait for metrics");
+    let doctor = world.doctor();
+    assert!(doctor.contains("no metrics were sent") && !doctor.contains("no traces"), "{doctor}");
+}
+
+#[test]
+fn sums_that_are_too_large_were_dropped_instead_of_divided() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "signals = [\"metrics\"]\n");
+    for name in ["beacon", "harbour"] {
+        world.transcript(name, &format!("/home/dev/{name}"), &turn(name, 0, "first", 0));
+    }
+    receiver.answer([Answer::status(413)]);
+    world.import();
+    world.work();
+    let sent: Vec<bool> = receiver.requests()[1..]
+        .iter()
+        .map(|request| request.holds("beacon") != request.holds("harbour"))
+        .collect();
+    assert_eq!(sent, [true, true], "one series each");
+}
+
+#[test]
+fn a_span_that_is_too_large_by_itself_is_dropped_and_named() {
+    let receiver = Receiver::start();
+    let world = waiting(&receiver, "batch = 1\n");
+    receiver.answer([Answer::status(413)]);
+    world.import();
+    world.work();
+    assert_eq!(receiver.names(), ["execute_tool Bash"; 2]);
+    let doctor = world.doctor();
+    assert!(
+        doctor.contains("rejected 1 of them") && doctor.contains("(invoke_agent Claude Code) is too large"),
+        "{doctor}"
+    );
+}

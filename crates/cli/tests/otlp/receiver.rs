@@ -20,6 +20,8 @@ use prost::Message;
 #[derive(Clone, Debug)]
 pub enum Answer {
     Status(u16, &'static str, Vec<u8>),
+    /// Success with a body of this content type.
+    Page(&'static str, &'static str),
     /// The connection stays open without an answer until the receiver ends.
     Silence,
 }
@@ -52,6 +54,10 @@ pub struct Request {
 impl Request {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    pub fn holds(&self, word: &str) -> bool {
+        self.body.windows(word.len()).any(|part| part == word.as_bytes())
     }
 
     pub fn spans(&self) -> Vec<Span> {
@@ -125,6 +131,11 @@ impl Receiver {
         self.spans().into_iter().map(|span| span.name).collect()
     }
 
+    /// The last accepted metrics.
+    pub fn last_metrics(&self) -> Request {
+        self.accepted("/v1/metrics").pop().unwrap()
+    }
+
     /// The points of the last accepted metrics: name, model and value. Insists on cumulative, monotonic sums.
     pub fn sums(&self) -> Vec<(String, String, f64)> {
         let Some(last) = self.accepted("/v1/metrics").pop() else { return vec![] };
@@ -169,7 +180,11 @@ fn serve(stream: TcpStream, state: &Mutex<State>) {
     state.requests.push(Request { status, ..request });
     match answer {
         Answer::Silence => state.held.push(stream),
-        Answer::Status(status, retry_after, body) => write(stream, status, retry_after, &body),
+        Answer::Status(status, after, body) => {
+            let retry = if after.is_empty() { String::new() } else { format!("retry-after: {after}\r\n") };
+            write(stream, status, &format!("{retry}content-type: application/x-protobuf"), &body);
+        }
+        Answer::Page(kind, body) => write(stream, 200, &format!("content-type: {kind}"), body.as_bytes()),
     }
 }
 
@@ -190,11 +205,9 @@ fn read(reader: &mut impl BufRead) -> Option<Request> {
     Some(Request { path, headers, body, status: 0 })
 }
 
-fn write(mut stream: TcpStream, status: u16, retry_after: &str, body: &[u8]) {
-    let retry =
-        if retry_after.is_empty() { String::new() } else { format!("retry-after: {retry_after}\r\n") };
+fn write(mut stream: TcpStream, status: u16, headers: &str, body: &[u8]) {
     let head = format!(
-        "HTTP/1.1 {status} x\r\n{retry}content-type: application/x-protobuf\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        "HTTP/1.1 {status} x\r\n{headers}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
         body.len()
     );
     let _ = stream.write_all(&[head.as_bytes(), body].concat());

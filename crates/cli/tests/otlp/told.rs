@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use serde_json::json;
 
-use crate::receiver::{Receiver, attribute};
+use crate::receiver::{Answer, Receiver, attribute};
 use crate::world::{HOUR, MINUTE, TEN, World, ids, insist_on_each_once, turn};
 
 /// 2026-11-01T10:00:00Z in nanoseconds.
@@ -129,6 +129,111 @@ fn tokens_and_cost_are_sums_that_only_grow() {
     assert_eq!(input, [4440.0], "what was forgotten was used nevertheless");
 }
 
+/// The sums of one metric, over all series.
+fn total(receiver: &Receiver, name: &str) -> f64 {
+    receiver.sums().iter().filter(|(of, ..)| of == name).map(|sum| sum.2).sum()
+}
+
+#[test]
+fn sums_of_a_project_that_was_excluded_or_forgotten_were_still_sent() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "signals = [\"metrics\"]\n");
+    for (number, name) in ["beacon", "letters", "diary"].into_iter().enumerate() {
+        world.transcript(
+            &format!("session-{number}"),
+            &format!("/home/dev/{name}"),
+            &turn(name, 0, "first", 1),
+        );
+    }
+    let tell = |name: &str, minute: i64| {
+        world.transcript(name, "/home/dev/beacon", &turn(name, minute, "more", 1));
+        world.import();
+        world.work();
+        let last = receiver.last_metrics();
+        ["beacon", "letters", "diary"].map(|name| last.holds(name))
+    };
+    assert_eq!(tell("s-3", 5), [true; 3]);
+    let exclusion = "[privacy]\nexclude_projects = [\"/home/dev/letters\"]\n";
+    world.configure(&receiver.endpoint(), &format!("signals = [\"metrics\"]\n{exclusion}"));
+    assert_eq!(tell("s-4", 6), [true, false, true]);
+    world.env.tow(&["forget", "session-2", "--yes"]).ok();
+    assert_eq!(tell("s-5", 7), [true, false, false]);
+    assert_eq!(total(&receiver, "gen_ai.client.inference.usage.input_tokens"), 4.0 * 2220.0);
+}
+
+#[test]
+fn a_project_that_is_excluded_while_the_receiver_is_down_was_still_sent() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "signals = [\"metrics\"]\n");
+    world.transcript("s-1", "/home/dev/beacon", &turn("one", 0, "first", 1));
+    world.transcript("s-2", "/home/dev/letters", &turn("two", 0, "first", 1));
+    receiver.answer([Answer::status(503)]);
+    world.import();
+    world.work();
+    let exclusion = "[privacy]\nexclude_projects = [\"/home/dev/letters\"]\n";
+    world.configure(&receiver.endpoint(), &format!("signals = [\"metrics\"]\n{exclusion}"));
+    world.env.set_now(TEN + 2 * HOUR);
+    world.work();
+    assert!(receiver.last_metrics().holds("beacon") && !receiver.last_metrics().holds("letters"));
+}
+
+#[test]
+fn a_price_that_fell_and_rose_again_made_the_cost_count_twice() {
+    let receiver = Receiver::start();
+    let world = World::new();
+    let mut entries = vec![];
+    let mut cost = |name: &str, minute: i64, price: &str| {
+        let prices = format!("[prices]\n\"claude-opus-5-5\" = {{ input = {price}, output = {price} }}\n");
+        world.configure(&receiver.endpoint(), &format!("signals = [\"metrics\"]\n{prices}"));
+        entries.extend(turn(name, minute, "more", 0));
+        world.transcript("s-1", "/home/dev/project", &entries);
+        world.import();
+        world.work();
+        total(&receiver, "towline.usage.cost")
+    };
+    let once = cost("one", 0, "10.0");
+    assert!(once > 0.0);
+    cost("two", 3, "1.0");
+    let all = cost("three", 6, "10.0");
+    assert!((all - 3.0 * once).abs() < 1e-9, "{all} of {once} each");
+}
+
+#[test]
+fn the_last_turn_of_a_session_without_hooks_was_sent_while_it_still_ran() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "signals = [\"traces\"]\n");
+    let entries = turn("one", 0, "first", 2);
+    let told_after = |entries: &[serde_json::Value], minutes: i64| {
+        world.env.set_now(TEN + minutes * MINUTE);
+        world.transcript("s-1", "/home/dev/project", entries);
+        world.import();
+        world.work();
+        receiver.names().len()
+    };
+    assert_eq!(told_after(&entries[..3], 1), 0);
+    assert_eq!(told_after(&entries[..4], 50), 0, "a command still runs");
+    assert_eq!(told_after(&entries, 51), 3);
+    let spans = receiver.spans();
+    let turn = named(&spans, "invoke_agent Claude Code");
+    assert_eq!(turn.end_time_unix_nano, TEN_NS + 120 * SECOND);
+    assert_eq!(value(turn, "gen_ai.usage.output_tokens"), "60");
+    insist_on_each_once(&receiver);
+}
+
+#[test]
+fn the_turn_before_the_next_prompt_is_sent_at_once() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "signals = [\"traces\"]\n");
+    let mut entries = turn("one", 0, "first", 0);
+    entries.extend_from_slice(&turn("two", 3, "second", 0)[..1]);
+    world.env.set_now(TEN + 4 * MINUTE);
+    world.transcript("s-1", "/home/dev/project", &entries);
+    world.import();
+    world.work();
+    assert_eq!(receiver.spans().len(), 1);
+    assert_eq!(receiver.spans()[0].start_time_unix_nano, TEN_NS);
+}
+
 #[test]
 fn names_and_numbers_are_sent_but_no_text_unless_the_user_wants_it() {
     let receiver = Receiver::start();
@@ -136,12 +241,7 @@ fn names_and_numbers_are_sent_but_no_text_unless_the_user_wants_it() {
     world.transcript("s-1", "/home/dev/project", &turn("one", 0, "repair the pharos", 1));
     world.import();
     world.work();
-    let holds = |word: &str| {
-        receiver
-            .requests()
-            .iter()
-            .any(|request| request.body.windows(word.len()).any(|part| part == word.as_bytes()))
-    };
+    let holds = |word: &str| receiver.requests().iter().any(|request| request.holds(word));
     assert_eq!(receiver.names().len(), 2);
     for word in ["pharos", "lighthouse", "secret-target", "all well", "/home/dev"] {
         assert!(!holds(word), "{word} was sent");
@@ -176,31 +276,52 @@ fn private_turns_excluded_folders_and_excluded_tools_are_not_told() {
     assert_eq!(*input, 4440.0, "the excluded folder is not in the sums: {sums:?}");
 }
 
+/// The minutes after ten at which the sent spans began.
+fn begun(receiver: &Receiver) -> Vec<u64> {
+    receiver.spans().iter().map(|span| (span.start_time_unix_nano - TEN_NS) / SECOND / 60).collect()
+}
+
+/// Captures a turn of each minute, and works at another one.
+fn work_at(world: &World, minute: i64, turns: &[i64]) {
+    for begins in turns {
+        let name = format!("s-{begins}");
+        world.transcript(&name, "/home/dev/project", &turn(&name, *begins, "more", 0));
+    }
+    world.env.set_now(TEN + minute * MINUTE);
+    world.import();
+    world.work();
+}
+
 #[test]
 fn only_what_happens_while_the_export_is_on_is_sent() {
     let receiver = Receiver::start();
     let world = World::new();
-    world.transcript("s-1", "/home/dev/project", &turn("one", 0, "before", 0));
-    world.import();
-    let on = format!("[otlp]\nendpoint = \"{}\"\n", receiver.endpoint());
-    world.write_config(&on, TEN + 3 * MINUTE);
-    world.transcript("s-2", "/home/dev/project", &turn("two", 5, "while it is on", 0));
-    world.import();
-    world.work();
-    assert_eq!(receiver.spans().len(), 1);
-    assert_eq!(receiver.spans()[0].start_time_unix_nano, TEN_NS + 300 * SECOND);
+    let on = format!("[otlp]\nendpoint = \"{}\"\nsignals = [\"traces\"]\n", receiver.endpoint());
+    world.write_config(&on, TEN);
+    // From an hour before the first run on.
+    work_at(&world, 120, &[0, 70]);
+    assert_eq!(begun(&receiver), [70]);
+    world.write_config("", TEN);
+    work_at(&world, 180, &[140]);
+    world.write_config(&on, TEN);
+    work_at(&world, 225, &[190]);
+    assert_eq!(begun(&receiver), [70, 190]);
+}
 
-    world.write_config("", TEN + 8 * MINUTE);
-    world.transcript("s-3", "/home/dev/project", &turn("three", 10, "while it is off", 0));
-    world.import();
-    world.work();
-    world.write_config(&on, TEN + 13 * MINUTE);
-    world.transcript("s-4", "/home/dev/project", &turn("four", 15, "on again", 0));
-    world.import();
-    world.work();
-    let begun: Vec<u64> =
-        receiver.spans().iter().map(|span| (span.start_time_unix_nano - TEN_NS) / SECOND / 60).collect();
-    assert_eq!(begun, [5, 15]);
+#[test]
+fn an_edit_of_the_configuration_moved_the_beginning_of_the_export() {
+    // The configuration as it was written years ago, a minute ago, and by a clock that was ahead.
+    for written in [-1_000_000, 119, 1_000_000] {
+        let receiver = Receiver::start();
+        let world = World::new();
+        let on = format!("[otlp]\nendpoint = \"{}\"\nsignals = [\"traces\"]\n", receiver.endpoint());
+        world.write_config(&on, TEN + written * MINUTE);
+        work_at(&world, 120, &[-100_000, 0, 70]);
+        assert_eq!(begun(&receiver), [70], "{written}");
+        world.write_config(&format!("{on}text = true\n"), TEN + 300 * MINUTE);
+        work_at(&world, 310, &[130, 200]);
+        assert_eq!(begun(&receiver), [70, 130, 200], "{written}");
+    }
 }
 
 #[test]
@@ -239,10 +360,7 @@ fn calls_of_a_subagent_that_are_captured_late_follow_once() {
     world.import();
     world.work();
     assert_eq!(receiver.names(), ["invoke_agent Claude Code", "execute_tool Bash"]);
-    let mut entries = turn("sub", 1, "look for it", 3);
-    entries
-        .iter_mut()
-        .for_each(|entry| (entry["isSidechain"], entry["agentId"]) = (json!(true), json!("a1")));
+    let entries = subagent("a1", 3);
     // The last call has no output yet.
     let part = entries[..6].to_vec();
     let place = "s-1/subagents/agent-a1";
@@ -257,6 +375,56 @@ fn calls_of_a_subagent_that_are_captured_late_follow_once() {
     assert_eq!(spans.len(), 5, "{:?}", receiver.names());
     assert!(spans[2..].iter().all(|span| span.parent_span_id == spans[0].span_id));
     assert!(spans[2..].iter().all(|span| value(span, "gen_ai.agent.id") == "a1"));
+    insist_on_each_once(&receiver);
+}
+
+/// The entries of a subagent's file.
+fn subagent(name: &str, calls: usize) -> Vec<serde_json::Value> {
+    let mut entries = turn(name, 1, "look for it", calls);
+    entries
+        .iter_mut()
+        .for_each(|entry| (entry["isSidechain"], entry["agentId"]) = (json!(true), json!(name)));
+    entries
+}
+
+#[test]
+fn a_call_that_was_captured_between_two_batches_of_its_turn_was_lost() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "signals = [\"traces\"]\nbatch = 1\n");
+    world.transcript("s-1", "/home/dev/project", &turn("one", 0, "first", 0));
+    // The turn may still run.
+    world.env.set_now(TEN + 5 * MINUTE);
+    world.import();
+    world.subagent("s-1/subagents/agent-a2", &subagent("a2", 2));
+    world.import();
+    world.env.set_now(TEN + HOUR);
+    receiver.answer([Answer::Status(200, "", vec![]), Answer::Status(200, "", vec![]), Answer::status(503)]);
+    world.work();
+    assert_eq!(receiver.spans().len(), 2);
+    world.subagent("s-1/subagents/agent-a1", &subagent("a1", 1));
+    world.import();
+    world.env.set_now(TEN + 2 * HOUR);
+    world.work();
+    assert_eq!(receiver.spans().len(), 4, "{:?}", receiver.names());
+    insist_on_each_once(&receiver);
+}
+
+#[test]
+fn late_calls_that_ran_side_by_side_were_lost_beyond_the_first_batch() {
+    let receiver = Receiver::start();
+    let world = World::sending_to(&receiver, "signals = [\"traces\"]\nbatch = 1\n");
+    let [prompt, input, output, other_input, other_output, answer] =
+        turn("one", 0, "first", 2).try_into().unwrap();
+    let mut entries = vec![prompt, answer];
+    world.transcript("s-1", "/home/dev/project", &entries);
+    world.import();
+    world.work();
+    assert_eq!(receiver.spans().len(), 1);
+    entries.extend([input, other_input, output, other_output]);
+    world.transcript("s-1", "/home/dev/project", &entries);
+    world.import();
+    world.work();
+    assert_eq!(receiver.spans().len(), 3, "{:?}", receiver.names());
     insist_on_each_once(&receiver);
 }
 

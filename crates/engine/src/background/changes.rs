@@ -41,10 +41,11 @@ fn hub(archive: &Archive) -> Result<Option<i64>, StoreError> {
     Ok(place.filter(|place| last - place <= MOST_FOR_HUB))
 }
 
-/// The cursor of the export of telemetry, unless its receiver has been down for too long: then all sessions are looked at.
+/// The first cursor of the export of telemetry that was not left behind by too much: then all sessions are looked at.
 fn telemetry(archive: &Archive) -> Result<Option<i64>, StoreError> {
     let last = archive.last_change()?;
-    Ok(archive.read_up_to("otlp")?.filter(|place| last - place <= MOST_FOR_HUB))
+    let places = [archive.read_up_to("otlp")?, archive.read_up_to("otlp sums")?];
+    Ok(places.into_iter().flatten().filter(|place| last - place <= MOST_FOR_HUB).min())
 }
 
 /// The last change that no reader needs.

@@ -7,10 +7,11 @@ use crate::StoreError;
 use std::borrow::Cow;
 use std::fs;
 use towline_core::capture::{
-    CapturedDetail, CapturedMessage, CapturedRow, DetailKind, Speaker, TurnStart, TurnState,
+    CapturedDetail, CapturedMessage, CapturedRow, DetailKind, Speaker, TurnStart, TurnState, UsageRow,
 };
 use towline_core::event::PromptOrigin;
 use towline_core::id::IdHash;
+use towline_core::piece::TokenCounts;
 use towline_core::text::{CleanText, SecretPolicy, TextPolicy};
 
 pub(super) struct ArchiveFixture {
@@ -81,6 +82,17 @@ fn output(turn: &str, id: &str, text: &str) -> CapturedRow<'static> {
         call: None,
         outcome: None,
         text: clean(text),
+    })
+}
+
+fn used(turn: &str, output: u64) -> CapturedRow<'static> {
+    CapturedRow::Usage(UsageRow {
+        turn: Some(IdHash::of(turn)),
+        message: Cow::Borrowed("msg"),
+        model: None,
+        tokens: TokenCounts { output, ..TokenCounts::default() },
+        at: Timestamp(5),
+        subagent: None,
     })
 }
 
@@ -390,4 +402,17 @@ fn an_archive_that_is_being_made_is_not_there_yet() {
     assert!(Archive::read(&bench.home, Duration::ZERO).unwrap().is_none());
     drop(bench.open());
     assert!(Archive::read(&bench.home, Duration::ZERO).unwrap().is_some());
+}
+
+#[test]
+fn usage_that_came_without_other_rows_was_not_in_the_change_list() {
+    let bench = ArchiveFixture::new();
+    let archive = bench.open();
+    take_in(&archive, vec![opened("s"), turn("t", 0, 1)]);
+    let changes_by = |output| {
+        let before = archive.last_change().unwrap();
+        take_in(&archive, vec![used("t", output)]);
+        archive.last_change().unwrap() - before
+    };
+    assert_eq!([changes_by(3), changes_by(3), changes_by(7)], [1, 0, 1]);
 }

@@ -1,8 +1,8 @@
 //! Token usage summed by SQL: by quarter of an hour, project, model, session or agent.
 //!
-//! Reads the sums that triggers maintain, never the message rows. Knows no prices.
+//! Reads the sums that triggers maintain; only `usage_of_conversation` reads message rows, of one session. Knows no prices.
 
-use super::Archive;
+use super::{Archive, Conversation};
 use crate::Result;
 use crate::columns::{Columns, from_row};
 use crate::query::Query;
@@ -127,12 +127,18 @@ const BY_SESSION: &str = sums!(
 );
 
 /// Other machines count their own sessions.
-const BY_SERIES: &str = "
-    select c.agent, c.folder, p.root, p.name, s.model, s.band, sum(s.messages), sum(s.input), sum(s.cache_read),
-        sum(s.cache_write), sum(s.cache_write_1h), sum(s.output)
-    from usage_sums s join conversations c on c.id = s.conversation left join projects p on p.id = c.project
-    where s.quarter >= ?1 and s.quarter < ?2 and c.machine = ?3
-    group by c.agent, c.folder, c.project, s.model, s.band";
+const SERIES: &str = "
+    select distinct c.agent, c.folder, p.root, p.name from conversations c left join projects p on p.id = c.project
+    where c.machine = ?1";
+const SERIES_OF: &str = "
+    select c.agent, c.folder, p.root, p.name from conversations c left join projects p on p.id = c.project
+    where c.id = ?1";
+
+const OF_CONVERSATION: &str = "
+    select quarter, counted, ifnull(model, ''), band, count(*), sum(input), sum(cache_read), sum(cache_write),
+        sum(cache_write_1h), sum(output)
+    from usage where conversation = ?1 and quarter >= ?2 and quarter < ?3
+    group by quarter, counted, model, band";
 
 const OF_SESSION: &str = "
     select s.quarter, s.model, s.band, s.messages, s.input, s.cache_read, s.cache_write, s.cache_write_1h, s.output
@@ -156,11 +162,27 @@ impl Archive {
         Ok(found.into_iter().map(|(columns, used)| (group(by, columns), used)).collect())
     }
 
-    /// Usage sums of the sessions captured here, by agent, folder and project; times are rounded down to the quarter of an
-    /// hour. Needs an archive that was opened for writing: only that knows its machine.
-    pub fn usage_by_series(&self, times: &Range<Timestamp>) -> Result<Vec<(UsageSeries, BandUsage)>> {
+    /// Agents, folders and projects of all sessions captured here. Needs an archive that was opened for writing: only that
+    /// knows its machine.
+    pub fn usage_series(&self) -> Result<Vec<UsageSeries>> {
+        self.db.all(SERIES, [self.machine.0])
+    }
+
+    pub fn usage_series_of(&self, conversation: &Conversation) -> Result<UsageSeries> {
+        self.db.value(SERIES_OF, [conversation.row()])
+    }
+
+    /// The usage of a conversation per quarter of an hour in these times, and whether it counts: messages that another
+    /// conversation has, too, count in one of them. Reads the message rows.
+    pub fn usage_of_conversation(
+        &self,
+        of: &Conversation,
+        times: &Range<Timestamp>,
+    ) -> Result<Vec<(Timestamp, bool, BandUsage)>> {
         let quarter = |at: Timestamp| at.0.div_euclid(QUARTER_MS);
-        self.db.all(BY_SERIES, (quarter(times.start), quarter(times.end), self.machine.0))
+        let range = (of.row(), quarter(times.start), quarter(times.end));
+        let found: Vec<(i64, bool, BandUsage)> = self.db.all(OF_CONVERSATION, range)?;
+        Ok(found.into_iter().map(|(quarter, counts, used)| (begins(quarter), counts, used)).collect())
     }
 
     /// The usage of a session per quarter of an hour, in order.

@@ -418,14 +418,18 @@ impl<'a> RowWriter<'a> {
             (Some(_), None) => self.subagent_turn(conversation, usage.at)?,
             (Some(_) | None, turn) => self.ordinal(conversation, turn)?,
         };
-        self.archive.db.run(
+        let written = self.archive.db.change(
             ADD_USAGE,
             values! {
                 conversation, &*usage.message, turn, usage.at, usage.subagent, usage.model.as_deref(),
                 usage.tokens.input, usage.tokens.cache_read, usage.tokens.cache_write,
                 usage.tokens.cache_write_1h, usage.tokens.output
             },
-        )
+        )?;
+        if written > 0 {
+            self.changed(turn);
+        }
+        Ok(())
     }
 
     fn file(&mut self, conversation: i64, turn: IdHash, path: &str, how: FileAccess) -> Result<()> {

@@ -6,8 +6,9 @@ use super::check::Check;
 use crate::scope::Scope;
 use std::time::Duration;
 use towline_core::time::Timestamp;
+use towline_engine::runtime::config::OtlpSignal;
 use towline_engine::runtime::{chain, settings};
-use towline_engine::sync::otlp::{OtlpStatus, Tally};
+use towline_engine::sync::otlp::{OtlpStatus, Tally, Trouble};
 use towline_store::Archive;
 
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -22,20 +23,19 @@ pub fn check(scope: &Scope) -> Option<Check> {
     });
     Some(match status {
         Err(error) => Check::warning("otlp", chain(&error), "run `tow data work`"),
-        Ok(status) => judged(&config.endpoint, &status),
+        Ok(mut status) => {
+            status.troubles.retain(|(signal, _)| config.sends(*signal));
+            judged(&config.endpoint, &status)
+        }
     })
 }
 
-fn judged(endpoint: &str, OtlpStatus { trouble, tally }: &OtlpStatus) -> Check {
-    if let Some(trouble) = trouble {
-        let what = format!(
-            "nothing was sent since {}: {}; tried again at {}",
-            trouble.since().to_utc(),
-            trouble.what,
-            trouble.again().to_utc()
-        );
-        let mend = Some(trouble.mend.as_str()).filter(|mend| !mend.is_empty());
-        return Check::warning("otlp", what, mend.unwrap_or("start the receiver, then run `tow data work`"));
+fn judged(endpoint: &str, OtlpStatus { troubles, tally }: &OtlpStatus) -> Check {
+    if let Some((_, first)) = troubles.first() {
+        let what: Vec<String> = troubles.iter().map(|(signal, trouble)| told(*signal, trouble)).collect();
+        let mend = Some(first.mend.as_str()).filter(|mend| !mend.is_empty());
+        let mend = mend.unwrap_or("start the receiver, then run `tow data work`");
+        return Check::warning("otlp", what.join("; "), mend);
     }
     let Tally { spans, points, rejected, why, sent_at_ms } = tally;
     let Some(at) = sent_at_ms.map(Timestamp) else {
@@ -50,4 +50,14 @@ fn judged(endpoint: &str, OtlpStatus { trouble, tally }: &OtlpStatus) -> Check {
             "look at the receiver's log; what it rejected is not sent again",
         ),
     }
+}
+
+fn told(signal: OtlpSignal, trouble: &Trouble) -> String {
+    format!(
+        "no {} were sent since {}: {}; tried again at {}",
+        signal.name(),
+        trouble.since().to_utc(),
+        trouble.what,
+        trouble.again().to_utc()
+    )
 }

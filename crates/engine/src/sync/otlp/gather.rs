@@ -5,8 +5,10 @@
 
 use super::progress::{Progress, READER, SentTurns};
 use super::spans::{SpanSession, ToolCall, TurnText, tool_calls};
+use super::sums::is_excluded;
 use crate::capture::Wishes;
 use opentelemetry_proto::tonic::trace::v1::Span;
+use std::fs;
 use towline_core::capture::Speaker;
 use towline_core::redact::HIDDEN;
 use towline_core::session::{Session, SessionState};
@@ -17,6 +19,10 @@ use towline_store::{Archive, Store, StoreError, WaitRow};
 
 /// A session that was silent for so long has ended, although nobody said so.
 const SILENT_MS: i64 = 24 * 3_600_000;
+/// Without hooks, a turn has ended after so long a silence.
+const QUIET_MS: i64 = 30 * 60_000;
+/// So long a turn that has ended waits for the capture of its last lines.
+const CAPTURE_MS: i64 = 10 * 60_000;
 /// The most bytes of a prompt or an answer.
 const TEXT_BYTES: usize = 16 << 10;
 
@@ -41,6 +47,11 @@ impl SpanBatch {
         archive.note_read_up_to(READER, self.place)?;
         self.progress.save(archive)
     }
+}
+
+/// A span's id as a number.
+fn number_of(span: &Span) -> u64 {
+    span.span_id.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// Where spans come from, and which the user wants.
@@ -111,7 +122,7 @@ impl SpanSource<'_> {
     }
 
     fn is_wanted(&self, of: &Conversation, since: Timestamp) -> Result<bool, StoreError> {
-        let is_excluded = of.folder.as_deref().is_some_and(|folder| self.wishes.excludes(folder));
+        let is_excluded = is_excluded(self.wishes, &self.archive.usage_series_of(of)?);
         Ok(!is_excluded && of.last_at >= since && self.archive.is_captured_here(of)?)
     }
 }
@@ -158,42 +169,45 @@ impl<'a> Visit<'a> {
         for turn in self.turns(from, self.sent.turns)?.iter().filter(|turn| self.is_told(turn)) {
             late.extend(self.calls(turn)?.into_iter().filter(|call| self.is_late(call)));
         }
-        late.sort_by_key(|call| call.end_row.unwrap_or(call.row));
+        late.sort_by_key(ToolCall::due_row);
         for call in late {
             if self.is_full() {
                 return Ok(Rest::Full);
             }
             self.spans.push(self.scope().call(&call));
-            self.sent.detail = call.end_row.unwrap_or(call.row);
+            self.sent.detail = call.due_row().unwrap_or(self.sent.detail);
         }
         Ok(Rest::Nothing)
     }
 
-    /// A subagent's call waits for its output, since its file is captured at other times. The others were sent with their
-    /// turn.
     fn is_late(&self, call: &ToolCall) -> bool {
-        let row = if call.subagent.is_some() { call.end_row } else { Some(call.row) };
-        row.is_some_and(|row| row > self.sent.detail)
+        call.due_row().is_some_and(|row| row > self.sent.detail)
     }
 
     fn new_turns(&mut self) -> Result<Rest, StoreError> {
         let turns = self.turns(self.sent.turns + 1, u32::MAX)?;
         for (at, turn) in turns.iter().enumerate() {
             let next = turns.get(at + 1);
-            if next.is_none() && self.is_under_way() {
+            if next.is_none() && !self.is_over(turn)? {
                 return Ok(Rest::Later);
             }
             if self.is_told(turn) {
-                for span in self.spans_of(turn, next)?.into_iter().skip(self.sent.part) {
+                for span in self.spans_of(turn, next)? {
+                    // Calls may have been captured between two batches, so what was sent is known by its id.
+                    let id = number_of(&span);
+                    if self.sent.part.contains(&id) {
+                        continue;
+                    }
                     if self.is_full() {
                         return Ok(Rest::Full);
                     }
                     self.spans.push(span);
-                    self.sent.part += 1;
+                    self.sent.part.insert(id);
                 }
                 self.note_sent(turn);
             }
-            (self.sent.turns, self.sent.part) = (turn.ordinal, 0);
+            self.sent.turns = turn.ordinal;
+            self.sent.part.clear();
         }
         Ok(Rest::Nothing)
     }
@@ -235,8 +249,7 @@ impl<'a> Visit<'a> {
         let scope = self.scope();
         let mut spans = vec![scope.turn(turn, &usage, words.as_ref())];
         let calls = self.calls(turn)?;
-        let is_due = |call: &&ToolCall| call.subagent.is_none() || call.end_row.is_some();
-        spans.extend(calls.iter().filter(is_due).map(|call| scope.call(call)));
+        spans.extend(calls.iter().filter(|call| call.due_row().is_some()).map(|call| scope.call(call)));
         let began_here =
             |wait: &&WaitRow| wait.began_at >= turn.at && next.is_none_or(|next| wait.began_at < next.at);
         spans.extend(self.waits.iter().filter(began_here).map(|wait| scope.wait(turn.ordinal, wait)));
@@ -280,11 +293,40 @@ impl<'a> Visit<'a> {
         self.source.now.since_ms(self.of.last_at) > SILENT_MS
     }
 
-    /// Without hooks, the last turn counts as finished.
-    fn is_under_way(&self) -> bool {
-        let is_working =
-            |session: &Session| matches!(session.state, SessionState::Working | SessionState::Blocked(_));
-        !self.is_silent() && self.session.as_ref().is_some_and(is_working)
+    /// Whether the last turn has ended, and was captured to its end.
+    fn is_over(&self, turn: &TurnRow) -> Result<bool, StoreError> {
+        if turn.stopped.is_some() || self.is_silent() {
+            return Ok(true);
+        }
+        let Some(session) = &self.session else { return self.fell_quiet(turn) };
+        match session.state {
+            SessionState::Working | SessionState::Blocked(_) => Ok(false),
+            SessionState::Idle
+            | SessionState::Completed
+            | SessionState::Interrupted
+            | SessionState::Limited
+            | SessionState::Ended => self.is_captured(session),
+        }
+    }
+
+    /// Without hooks, nobody tells the end of a turn. A long command is silent, too, but has no output yet.
+    fn fell_quiet(&self, turn: &TurnRow) -> Result<bool, StoreError> {
+        let last = turn.until.max(self.of.last_at);
+        let is_quiet = self.source.now.since_ms(last) > QUIET_MS;
+        let calls = tool_calls(turn, self.source.archive.details(turn)?);
+        Ok(is_quiet && calls.iter().all(|call| call.end_row.is_some()))
+    }
+
+    /// The hook that tells the end of a turn may be faster than the capture of its last lines.
+    fn is_captured(&self, session: &Session) -> Result<bool, StoreError> {
+        if self.source.now.since_ms(session.since) > CAPTURE_MS {
+            return Ok(true);
+        }
+        let Some(path) = &session.transcript else { return Ok(true) };
+        match self.source.archive.source(path)? {
+            Some(source) => Ok(fs::metadata(path).map_or(true, |found| found.len() <= source.reading.offset)),
+            None => Ok(true),
+        }
     }
 
     fn has_ended(&self) -> bool {

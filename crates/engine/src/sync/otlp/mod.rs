@@ -7,16 +7,18 @@
 mod gather;
 mod headers;
 mod ids;
+mod ledger;
 mod metrics;
 mod progress;
 mod receiver;
 mod spans;
+mod sums;
 
+pub use super::backoff::Trouble;
 pub use headers::HeadersError;
 pub use progress::{OtlpStatus, Tally};
 
 use super::amount::Amount;
-use super::backoff::Trouble;
 use crate::capture::Wishes;
 use crate::runtime::archive::{self, Writable};
 use crate::runtime::config::{Otlp, OtlpSignal};
@@ -34,19 +36,19 @@ use opentelemetry_proto::tonic::metrics::v1::{ResourceMetrics, ScopeMetrics};
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
 use progress::{Progress, READER};
-use receiver::{Receiver, Refusal};
+use receiver::{Answer, Receiver, Refusal};
 use spans::text;
 use std::time::Duration;
+use sums::{Series, Sums, SumsSource, Total};
 use towline_core::fault::FaultKind;
 use towline_core::id::Uid;
+use towline_core::time::Timestamp;
 use towline_store::{Archive, Store, StoreError};
 
 /// How long to wait for another writer of the archive.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time limit of a background export; the next run continues.
 const A_WHILE: Duration = Duration::from_secs(30);
-/// Sums are read up to this far ahead: a session's clock may be ahead of ours.
-const AHEAD_MS: i64 = 24 * 3_600_000;
 
 /// Why nothing more was sent.
 #[derive(Debug, thiserror::Error)]
@@ -79,10 +81,6 @@ pub fn export_if_on(env: &Env, amount: Amount) -> Exported {
     let mut done = Exported::default();
     match export(env, amount, &mut done) {
         Ok(()) | Err(NoExport::Busy) => {}
-        Err(NoExport::Refused { why, remedy, pause_ms }) => {
-            let noted = note_trouble(env, why, remedy, pause_ms);
-            noted.unwrap_or_else(|error| record_here(env, FaultKind::Store, chain(&error)));
-        }
         Err(error) => record_here(env, FaultKind::Store, chain(&error)),
     }
     done
@@ -105,41 +103,52 @@ fn export(env: &Env, amount: Amount, done: &mut Exported) -> Result<(), NoExport
     if !config.is_on() {
         return end(env);
     }
-    if amount == Amount::AWhile && is_paused(env)? {
-        return Ok(());
-    }
     let wishes = Wishes::load(env).map_err(NoExport::Told)?;
-    let receiver = Receiver::open(&config).map_err(|error| refused(chain(&error), error.remedy()))?;
-    let began = env.elapsed();
-    let exporter = Exporter { env, config: &config, wishes: &wishes, receiver: &receiver, amount, began };
-    if config.sends(OtlpSignal::Traces) {
-        exporter.send_traces(done)?;
+    let receiver = Receiver::open(&config);
+    for signal in OtlpSignal::ALL.into_iter().filter(|signal| config.sends(*signal)) {
+        if amount == Amount::AWhile && is_paused(env, signal)? {
+            continue;
+        }
+        let mut sent = Exported::default();
+        let result = match &receiver {
+            Ok(receiver) => {
+                let (config, wishes, began) = (&config, &wishes, env.elapsed());
+                Exporter { env, config, wishes, receiver, amount, began }.send(signal, &mut sent)
+            }
+            Err(error) => Err(refused(chain(error), error.remedy())),
+        };
+        (done.spans, done.points) = (done.spans + sent.spans, done.points + sent.points);
+        match result {
+            Ok(()) => note_success(env, signal, sent)?,
+            Err(NoExport::Refused { why, remedy, pause_ms }) => {
+                note_trouble(env, signal, NewTrouble { why, remedy, pause_ms })?;
+            }
+            Err(error) => return Err(error),
+        }
     }
-    if config.sends(OtlpSignal::Metrics) {
-        exporter.send_metrics(done)?;
-    }
-    note_success(env, *done)
+    Ok(())
 }
 
 fn refused(why: String, remedy: String) -> NoExport {
     NoExport::Refused { why, remedy, pause_ms: 0 }
 }
 
-/// Opens the archive for writing only if something has to be forgotten.
+/// Opens the archive for writing only if something has to be recorded.
 fn end(env: &Env) -> Result<(), NoExport> {
-    let was_on = Archive::read(&env.home, PATIENCE)?
-        .map(|archive| Progress::load(&archive))
+    let now = env.later().now;
+    let is_due = Archive::read(&env.home, PATIENCE)?
+        .map(|archive| progress::is_end_due(&archive, now))
         .transpose()?
-        .is_some_and(|progress| progress.is_some());
-    if was_on {
-        progress::end(&writing(env)?.archive)?;
+        .unwrap_or(false);
+    if is_due {
+        progress::end(&writing(env)?.archive, now)?;
     }
     Ok(())
 }
 
-fn is_paused(env: &Env) -> Result<bool, StoreError> {
+fn is_paused(env: &Env, signal: OtlpSignal) -> Result<bool, StoreError> {
     let Some(archive) = Archive::read(&env.home, PATIENCE)? else { return Ok(false) };
-    Ok(progress::trouble(&archive)?.is_some_and(|trouble| trouble.holds(env.later().now)))
+    Ok(progress::trouble(&archive, signal)?.is_some_and(|trouble| trouble.holds(env.later().now)))
 }
 
 /// Fails as busy if another process holds the archive for this long.
@@ -157,6 +166,13 @@ struct Exporter<'a> {
 }
 
 impl Exporter<'_> {
+    fn send(&self, signal: OtlpSignal, done: &mut Exported) -> Result<(), NoExport> {
+        match signal {
+            OtlpSignal::Traces => self.send_traces(done),
+            OtlpSignal::Metrics => self.send_metrics(done),
+        }
+    }
+
     fn send_traces(&self, done: &mut Exported) -> Result<(), NoExport> {
         loop {
             let (batch, resource) = self.batch()?;
@@ -208,63 +224,89 @@ impl Exporter<'_> {
         let all = spans.len() as i64;
         match self.receiver.post::<ExportTraceServiceResponse>("/v1/traces", &request, now) {
             Ok(response) => {
-                let partial = response.partial_success.unwrap_or_default();
-                Ok(Rejected::new(partial.rejected_spans.min(all), partial.error_message))
+                let (count, why) = response.rejected();
+                Ok(Rejected::new(count.min(all), why))
             }
             Err(Refusal::TooLarge) if spans.len() > 1 => {
                 let (first, second) = spans.split_at(spans.len() / 2);
                 Ok(self.send_spans(resource, first)?.plus(self.send_spans(resource, second)?))
             }
-            Err(Refusal::TooLarge) => Ok(Rejected::new(all, "it answered 413: one span is too large")),
+            Err(Refusal::TooLarge) => {
+                let names: Vec<String> = spans.iter().map(name_of).collect();
+                Ok(Rejected::new(all, format!("it answered 413: {} is too large", names.join(", "))))
+            }
             Err(Refusal::Malformed(why)) => Ok(Rejected::new(all, why)),
             Err(Refusal::Later { why, remedy, pause_ms }) => Err(self.refused(why, remedy, pause_ms)),
         }
     }
 
-    /// Sums are sent only if they have changed.
+    /// Sums are sent only if they have grown.
     fn send_metrics(&self, done: &mut Exported) -> Result<(), NoExport> {
-        let writable = writing(self.env)?;
-        let archive = &writable.archive;
-        let since = Progress::begin(archive, self.env)?.since();
+        let Some((sums, resource)) = self.sums()? else { return Ok(()) };
         let now = self.env.later().now;
-        let prices = settings(self.env).all_prices();
-        let sent = progress::sums(archive)?;
-        let sums =
-            sent.updated(metrics::current(archive, self.wishes, &prices, &(since..now.plus_ms(AHEAD_MS)))?);
-        let resource = resource(archive.machine());
-        drop(writable);
-        let mut rejected = Rejected::default();
-        if sums.differs(&sent) {
-            let metrics = sums.metrics(since, now);
-            let scope_metrics =
-                vec![ScopeMetrics { scope: Some(scope()), metrics, ..ScopeMetrics::default() }];
-            let resource_metrics = vec![ResourceMetrics {
-                resource: Some(resource),
-                scope_metrics,
-                ..ResourceMetrics::default()
-            }];
-            rejected = self.send_sums(&ExportMetricsServiceRequest { resource_metrics }, sums.points())?;
-            done.points += sums.points() as u64;
-        }
-        if sums == sent {
-            return Ok(());
-        }
-        let points = done.points;
+        let rejected = match sums.series() {
+            [] => Rejected::default(),
+            series => self.send_sums(&resource, series, now)?,
+        };
+        let points = metrics::points(sums.series()) as u64;
         self.record(|archive, tally| {
             tally.points += points;
             tally.add_rejected(rejected);
-            progress::save_sums(archive, &sums)
-        })
+            sums.sent(now).save(archive)
+        })?;
+        done.points += points;
+        Ok(())
     }
 
-    fn send_sums(&self, request: &ExportMetricsServiceRequest, points: usize) -> Result<Rejected, NoExport> {
-        let (now, all) = (self.env.later().now, points as i64);
-        match self.receiver.post::<ExportMetricsServiceResponse>("/v1/metrics", request, now) {
-            Ok(response) => {
-                let partial = response.partial_success.unwrap_or_default();
-                Ok(Rejected::new(partial.rejected_data_points.min(all), partial.error_message))
+    /// Counts what was used since, and returns the sums if they are to be sent. An archive with much to count is released
+    /// in between.
+    fn sums(&self) -> Result<Option<(Sums, Resource)>, NoExport> {
+        let prices = settings(self.env).all_prices();
+        while self.has_time() {
+            let writable = writing(self.env)?;
+            let archive = &writable.archive;
+            let since = Progress::begin(archive, self.env)?.since();
+            let now = self.env.later().now;
+            let source = SumsSource { archive, wishes: self.wishes, prices: &prices, since, now };
+            if source.count()? {
+                return Ok(source.due()?.map(|sums| (sums, resource(archive.machine()))));
             }
-            Err(Refusal::TooLarge) => Ok(Rejected::new(all, "it answered 413: the sums are too large")),
+        }
+        Ok(None)
+    }
+
+    /// Sends sums in one request, or in several if the receiver calls that one too large.
+    fn send_sums(
+        &self,
+        resource: &Resource,
+        series: &[(Series, Total)],
+        now: Timestamp,
+    ) -> Result<Rejected, NoExport> {
+        let metrics = metrics::metrics(series, now);
+        let scope_metrics = vec![ScopeMetrics { scope: Some(scope()), metrics, ..ScopeMetrics::default() }];
+        let resource_metrics = vec![ResourceMetrics {
+            resource: Some(resource.clone()),
+            scope_metrics,
+            ..ResourceMetrics::default()
+        }];
+        let request = ExportMetricsServiceRequest { resource_metrics };
+        let all = metrics::points(series) as i64;
+        match self.receiver.post::<ExportMetricsServiceResponse>("/v1/metrics", &request, now) {
+            Ok(response) => {
+                let (count, why) = response.rejected();
+                Ok(Rejected::new(count.min(all), why))
+            }
+            Err(Refusal::TooLarge) => match series {
+                [] => Ok(Rejected::default()),
+                [(of, _)] => {
+                    Ok(Rejected::new(all, format!("it answered 413: the sums of {of} are too large")))
+                }
+                [..] => {
+                    let (first, second) = series.split_at(series.len() / 2);
+                    let first = self.send_sums(resource, first, now)?;
+                    Ok(first.plus(self.send_sums(resource, second, now)?))
+                }
+            },
             Err(Refusal::Malformed(why)) => Ok(Rejected::new(all, why)),
             Err(Refusal::Later { why, remedy, pause_ms }) => Err(self.refused(why, remedy, pause_ms)),
         }
@@ -320,6 +362,12 @@ impl Tally {
     }
 }
 
+/// A span's name, and its id for who looks for it.
+fn name_of(span: &Span) -> String {
+    let id: String = span.span_id.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("the span {id} ({})", span.name)
+}
+
 fn scope() -> InstrumentationScope {
     InstrumentationScope {
         name: "towline".to_owned(),
@@ -338,10 +386,10 @@ fn resource(machine: Uid) -> Resource {
     Resource { attributes, ..Resource::default() }
 }
 
-fn note_success(env: &Env, done: Exported) -> Result<(), NoExport> {
+fn note_success(env: &Env, signal: OtlpSignal, done: Exported) -> Result<(), NoExport> {
     let had_trouble = || -> Result<bool, StoreError> {
         let archive = Archive::read(&env.home, PATIENCE)?;
-        Ok(archive.map(|archive| progress::trouble(&archive)).transpose()?.flatten().is_some())
+        Ok(archive.map(|archive| progress::trouble(&archive, signal)).transpose()?.flatten().is_some())
     };
     if done == Exported::default() && !had_trouble()? {
         return Ok(());
@@ -351,22 +399,32 @@ fn note_success(env: &Env, done: Exported) -> Result<(), NoExport> {
     Ok(archive.in_transaction(|| {
         let tally = Tally { sent_at_ms: Some(env.later().now.0), ..progress::tally(archive)? };
         progress::save_tally(archive, &tally)?;
-        progress::save_trouble(archive, None)
+        progress::save_trouble(archive, signal, None)
     })?)
 }
 
-/// A receiver that is down is no fault. An error that the user must fix is recorded as a fault once.
-fn note_trouble(env: &Env, why: String, remedy: String, pause_ms: i64) -> Result<(), StoreError> {
+struct NewTrouble {
+    why: String,
+    remedy: String,
+    pause_ms: i64,
+}
+
+/// A receiver that is down is no fault. An error that the user must fix is recorded as a fault once, also if it stops both
+/// signals.
+fn note_trouble(env: &Env, signal: OtlpSignal, new: NewTrouble) -> Result<(), StoreError> {
     let Some(writable) = archive::open(env, PATIENCE)? else { return Ok(()) };
     let (archive, now) = (&writable.archive, env.later().now);
-    let earlier = progress::trouble(archive)?;
+    let known = OtlpStatus::of(archive)?.troubles;
+    let earlier = known.iter().find(|(of, _)| *of == signal).map(|(_, trouble)| trouble);
     let [.., high, low] = env.uid().0;
     let dice = u64::from(u16::from_be_bytes([high, low]));
+    let NewTrouble { why, remedy, pause_ms } = new;
     let is_users = !remedy.is_empty();
-    let trouble = Trouble::after(earlier.as_ref(), why, remedy, now, dice).asked_to_wait(now, pause_ms);
-    progress::save_trouble(archive, Some(&trouble))?;
+    let trouble = Trouble::after(earlier, why, remedy, now, dice).asked_to_wait(now, pause_ms);
+    let is_recorded = known.iter().any(|(_, known)| known.what == trouble.what);
+    progress::save_trouble(archive, signal, Some(&trouble))?;
     drop(writable);
-    if is_users && trouble.failures == 1 {
+    if is_users && trouble.failures == 1 && !is_recorded {
         record_here(&env.later(), FaultKind::Notify, format!("the receiver of telemetry: {}", trouble.what));
     }
     Ok(())

@@ -3,14 +3,13 @@
 //!
 //! Kept as facts of the archive. Contains no text, and no header.
 
-use super::metrics::Sums;
+use super::sums::SUMS;
 use crate::runtime::Env;
+use crate::runtime::config::OtlpSignal;
 use crate::sync::backoff::Trouble;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::fs;
-use std::time::UNIX_EPOCH;
+use std::collections::{BTreeMap, BTreeSet};
 use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 use towline_store::archive::ArchiveChange;
@@ -20,18 +19,23 @@ use towline_store::{Archive, StoreError};
 pub(super) const READER: &str = "otlp";
 
 const PROGRESS: &str = "otlp progress";
-const SUMS: &str = "otlp sums";
-const TROUBLE: &str = "otlp trouble";
 const TALLY: &str = "otlp tally";
+/// When the export was last seen to be off, after it was on.
+const OFF: &str = "otlp off at";
+
+/// The first run sends what happened from so long before it on: who enables the export expects the work under way.
+const BEFORE_MS: i64 = 3_600_000;
+/// How often it is recorded that the export is still off.
+const STILL_OFF_MS: i64 = 60_000;
 
 /// Changes, or sessions of a scan, that are read at a time.
-const WINDOW: u32 = 500;
+pub(super) const WINDOW: u32 = 500;
 /// Sessions with something left beyond which no further ones are taken in: they are in memory together.
 const MOST_OPEN: usize = 10_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Progress {
-    /// Nothing that happened earlier is sent: when the user enabled the export.
+    /// Nothing that happened earlier is sent: set once, by the first run.
     pub since_ms: i64,
     /// The last session that a scan of all has looked at, while one is under way.
     scan: Option<i64>,
@@ -44,10 +48,10 @@ pub(super) struct Progress {
 pub(super) struct SentTurns {
     /// The session's row id may be used again, its `uid` is not.
     uid: String,
-    /// Turns up to this one are sent, and this many spans of the next.
+    /// Turns up to this one are sent, and the spans with these ids of the next.
     pub turns: u32,
-    pub part: usize,
-    /// The details of sent turns up to this row are sent.
+    pub part: BTreeSet<u64>,
+    /// The calls of sent turns that were due up to this row are sent.
     pub detail: i64,
     /// The first turn of the present run of the session; 0 in the first run.
     pub run: u32,
@@ -71,13 +75,18 @@ pub struct Tally {
 /// The state of the export, for display.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OtlpStatus {
-    pub trouble: Option<Trouble>,
+    /// A signal that fails says nothing of the others.
+    pub troubles: Vec<(OtlpSignal, Trouble)>,
     pub tally: Tally,
 }
 
 impl OtlpStatus {
     pub fn of(archive: &Archive) -> Result<OtlpStatus, StoreError> {
-        Ok(OtlpStatus { trouble: trouble(archive)?, tally: tally(archive)? })
+        let mut troubles = vec![];
+        for signal in OtlpSignal::ALL {
+            troubles.extend(trouble(archive, signal)?.map(|trouble| (signal, trouble)));
+        }
+        Ok(OtlpStatus { troubles, tally: tally(archive)? })
     }
 }
 
@@ -96,7 +105,10 @@ impl Progress {
             Some(found) if archive.holds_changes_after(place)? => Ok(found),
             found => {
                 archive.note_read_up_to(READER, archive.last_change()?)?;
-                let since_ms = found.map_or_else(|| enabled_at(env).0, |found| found.since_ms);
+                let since_ms = match found {
+                    Some(found) => found.since_ms,
+                    None => first_ms(archive, env.now)?,
+                };
                 let begun = Progress { since_ms, scan: Some(0), ..Progress::default() };
                 begun.save(archive)?;
                 Ok(begun)
@@ -163,25 +175,25 @@ fn fact_of(row: i64) -> String {
     format!("otlp sent of {row}")
 }
 
-/// Whoever enables the export writes the configuration: what happened before is not sent, and what happened between
-/// that and the first run is.
-fn enabled_at(env: &Env) -> Timestamp {
-    let written = fs::metadata(&env.config_file).and_then(|meta| meta.modified()).ok();
-    let ms = written.and_then(|at| i64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok());
-    ms.map_or(env.now, |ms| Timestamp(ms).min(env.now))
+/// What happened while the export was off is not sent, as far as somebody looked.
+fn first_ms(archive: &Archive, now: Timestamp) -> Result<i64, StoreError> {
+    let off: Option<i64> = load(archive, OFF)?;
+    Ok(now.plus_ms(-BEFORE_MS).0.max(off.unwrap_or(i64::MIN)).min(now.0))
+}
+
+/// Whether it has to be recorded that the export is off.
+pub(super) fn is_end_due(archive: &Archive, now: Timestamp) -> Result<bool, StoreError> {
+    let off: Option<i64> = load(archive, OFF)?;
+    Ok(Progress::load(archive)?.is_some() || off.is_some_and(|off| now.0 - off > STILL_OFF_MS))
 }
 
 /// The export is off: when it is enabled again, it begins anew. What was sent of each session is not forgotten.
-pub(super) fn end(archive: &Archive) -> Result<(), StoreError> {
-    archive.in_transaction(|| [PROGRESS, SUMS, TROUBLE].iter().try_for_each(|fact| archive.drop_fact(fact)))
-}
-
-pub(super) fn sums(archive: &Archive) -> Result<Sums, StoreError> {
-    Ok(load(archive, SUMS)?.unwrap_or_default())
-}
-
-pub(super) fn save_sums(archive: &Archive, sums: &Sums) -> Result<(), StoreError> {
-    save(archive, SUMS, sums)
+pub(super) fn end(archive: &Archive, now: Timestamp) -> Result<(), StoreError> {
+    archive.in_transaction(|| {
+        OtlpSignal::ALL.into_iter().try_for_each(|signal| save_trouble(archive, signal, None))?;
+        [PROGRESS, SUMS].into_iter().try_for_each(|fact| archive.drop_fact(fact))?;
+        save(archive, OFF, &now.0)
+    })
 }
 
 pub(super) fn tally(archive: &Archive) -> Result<Tally, StoreError> {
@@ -192,22 +204,30 @@ pub(super) fn save_tally(archive: &Archive, tally: &Tally) -> Result<(), StoreEr
     save(archive, TALLY, tally)
 }
 
-pub(super) fn trouble(archive: &Archive) -> Result<Option<Trouble>, StoreError> {
-    load(archive, TROUBLE)
+pub(super) fn trouble(archive: &Archive, of: OtlpSignal) -> Result<Option<Trouble>, StoreError> {
+    load(archive, &trouble_of(of))
 }
 
-pub(super) fn save_trouble(archive: &Archive, trouble: Option<&Trouble>) -> Result<(), StoreError> {
+pub(super) fn save_trouble(
+    archive: &Archive,
+    of: OtlpSignal,
+    trouble: Option<&Trouble>,
+) -> Result<(), StoreError> {
     match trouble {
-        Some(trouble) => save(archive, TROUBLE, trouble),
-        None => archive.drop_fact(TROUBLE),
+        Some(trouble) => save(archive, &trouble_of(of), trouble),
+        None => archive.drop_fact(&trouble_of(of)),
     }
 }
 
+fn trouble_of(signal: OtlpSignal) -> String {
+    format!("otlp trouble of {}", signal.name())
+}
+
 /// A fact of another version counts as none.
-fn load<T: DeserializeOwned>(archive: &Archive, fact: &str) -> Result<Option<T>, StoreError> {
+pub(super) fn load<T: DeserializeOwned>(archive: &Archive, fact: &str) -> Result<Option<T>, StoreError> {
     Ok(archive.fact(fact)?.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
-fn save(archive: &Archive, fact: &str, value: &impl Serialize) -> Result<(), StoreError> {
+pub(super) fn save(archive: &Archive, fact: &str, value: &impl Serialize) -> Result<(), StoreError> {
     archive.set_fact(fact, &serde_json::to_string(value).unwrap_or_default())
 }

@@ -6,7 +6,14 @@ use super::headers::{Headers, HeadersError, headers};
 use crate::runtime::config::Otlp;
 use crate::runtime::tls::{is_on_this_machine, trusted};
 use jiff::fmt::rfc2822;
+use opentelemetry_proto::tonic::collector::metrics::v1::{
+    ExportMetricsPartialSuccess, ExportMetricsServiceResponse,
+};
+use opentelemetry_proto::tonic::collector::trace::v1::{
+    ExportTracePartialSuccess, ExportTraceServiceResponse,
+};
 use prost::Message;
+use serde_json::Value;
 use std::path::Path;
 use towline_agents::ask::short;
 use towline_core::time::Timestamp;
@@ -15,6 +22,8 @@ use ureq::tls::TlsConfig;
 
 /// A response only says what was rejected.
 const MOST_READ: u64 = 64 << 10;
+
+const ADDRESS: &str = "Run `tow config` and look at [otlp]: is it the address of OTLP over HTTP?";
 
 pub(super) struct Receiver {
     agent: ureq::Agent,
@@ -55,8 +64,9 @@ impl Receiver {
         Ok(Receiver { agent, endpoint: config.endpoint.clone(), headers: headers(config)? })
     }
 
-    /// Posts a request. A response that is no protobuf, or none, counts as one that rejects nothing.
-    pub fn post<Response: Message + Default>(
+    /// Posts a request. It is delivered if the answer is one of OTLP: a proxy or another service at this address answers
+    /// with success, too.
+    pub fn post<Response: Answer>(
         &self,
         path: &str,
         request: &impl Message,
@@ -70,11 +80,15 @@ impl Receiver {
         let mut response = post.send(request.encode_to_vec()).map_err(|error| unreached(&error))?;
         let status = response.status().as_u16();
         let pause_ms = asked_pause_ms(response.headers(), now);
+        let kind = content_type(response.headers());
         let body = response.body_mut().with_config().limit(MOST_READ).read_to_vec();
         match status {
             200..=299 => {
-                let body = body.map_err(|error| unreached(&error))?;
-                Ok(Response::decode(body.as_slice()).unwrap_or_default())
+                let body = match body {
+                    Err(ureq::Error::BodyExceedsLimit(_)) => return Err(no_otlp(status, &kind)),
+                    body => body.map_err(|error| unreached(&error))?,
+                };
+                answer(&kind, &body).ok_or_else(|| no_otlp(status, &kind))
             }
             400 | 422 => Err(Refusal::Malformed(said(status, &body.unwrap_or_default()))),
             413 => Err(Refusal::TooLarge),
@@ -83,11 +97,78 @@ impl Receiver {
     }
 }
 
+/// A response of OTLP. Receivers may answer protobuf with JSON.
+pub(super) trait Answer: Message + Default {
+    /// What it says was rejected, and why.
+    fn rejected(self) -> (i64, String);
+    fn rejecting(count: i64, why: String) -> Self;
+    /// The name of that count in JSON.
+    const COUNT: &str;
+}
+
+impl Answer for ExportTraceServiceResponse {
+    const COUNT: &str = "rejectedSpans";
+
+    fn rejected(self) -> (i64, String) {
+        let partial = self.partial_success.unwrap_or_default();
+        (partial.rejected_spans, partial.error_message)
+    }
+
+    fn rejecting(rejected_spans: i64, error_message: String) -> Self {
+        let partial_success = Some(ExportTracePartialSuccess { rejected_spans, error_message });
+        ExportTraceServiceResponse { partial_success }
+    }
+}
+
+impl Answer for ExportMetricsServiceResponse {
+    const COUNT: &str = "rejectedDataPoints";
+
+    fn rejected(self) -> (i64, String) {
+        let partial = self.partial_success.unwrap_or_default();
+        (partial.rejected_data_points, partial.error_message)
+    }
+
+    fn rejecting(rejected_data_points: i64, error_message: String) -> Self {
+        let partial_success = Some(ExportMetricsPartialSuccess { rejected_data_points, error_message });
+        ExportMetricsServiceResponse { partial_success }
+    }
+}
+
+/// `None` if it is no answer of OTLP. An empty body is one, of whatever type: it rejects nothing.
+fn answer<Response: Answer>(kind: &str, body: &[u8]) -> Option<Response> {
+    match kind {
+        _ if body.is_empty() => Some(Response::default()),
+        "application/x-protobuf" | "application/protobuf" => Response::decode(body).ok(),
+        "application/json" => {
+            let found: serde_json::Map<String, Value> = serde_json::from_slice(body).ok()?;
+            let partial = found.get("partialSuccess");
+            let of = |name: &str| partial.and_then(|partial| partial.get(name));
+            // A 64-bit number is a string in protobuf's JSON.
+            let count = of(Response::COUNT).and_then(|count| count.as_i64().or(count.as_str()?.parse().ok()));
+            let why = of("errorMessage").and_then(Value::as_str).unwrap_or_default();
+            Some(Response::rejecting(count.unwrap_or(0), why.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// The type of a body without its parameters.
+fn content_type(headers: &HeaderMap) -> String {
+    let value = headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn no_otlp(status: u16, kind: &str) -> Refusal {
+    let what = if kind.is_empty() { "an unknown type".to_owned() } else { short(kind) };
+    let why = format!("it answered {status} with {what}, which is no answer of OTLP");
+    Refusal::Later { why, remedy: ADDRESS.to_owned(), pause_ms: 0 }
+}
+
 fn later(status: u16, body: &[u8], pause_ms: i64) -> Refusal {
     let remedy = match status {
         401 | 403 => "Check the headers that otlp.headers_file or otlp.headers_env holds.",
         429 | 500..=599 => "",
-        _ => "Run `tow config` and look at [otlp]: is it the address of OTLP over HTTP?",
+        _ => ADDRESS,
     };
     Refusal::Later { why: said(status, body), remedy: remedy.to_owned(), pause_ms }
 }
@@ -134,6 +215,42 @@ mod tests {
         check("soon", 0);
         check("-5", 0);
         assert_eq!(asked_pause_ms(&HeaderMap::new(), Timestamp(0)), 0);
+    }
+
+    fn rejected_spans(kind: &str, body: &[u8]) -> Option<(i64, String)> {
+        answer::<ExportTraceServiceResponse>(kind, body).map(Answer::rejected)
+    }
+
+    #[test]
+    fn an_answer_in_json_says_what_was_rejected() {
+        let text = br#"{"partialSuccess": {"rejectedSpans": "2", "errorMessage": "too old"}}"#;
+        assert_eq!(rejected_spans("application/json", text), Some((2, "too old".to_owned())));
+        let number = br#"{"partialSuccess": {"rejectedDataPoints": 3}}"#;
+        let found = answer::<ExportMetricsServiceResponse>("application/json", number);
+        assert_eq!(found.map(Answer::rejected), Some((3, String::new())));
+    }
+
+    #[test]
+    fn only_otlp_counts_as_an_answer() {
+        let nothing = Some((0, String::new()));
+        assert_eq!(rejected_spans("text/html", b""), nothing);
+        assert_eq!(rejected_spans("application/json", b"{}"), nothing);
+        for (kind, body) in [
+            ("text/html", "<html>please log in</html>"),
+            ("", "ok"),
+            ("application/x-protobuf", "<html>please log in</html>"),
+            ("application/json", "\"ok\""),
+            ("application/json", "<html>"),
+        ] {
+            assert_eq!(rejected_spans(kind, body.as_bytes()), None, "{kind}: {body}");
+        }
+    }
+
+    #[test]
+    fn a_type_is_read_without_its_parameters() {
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", "Application/JSON; charset=utf-8".parse().unwrap());
+        assert_eq!(content_type(&headers), "application/json");
     }
 
     #[test]

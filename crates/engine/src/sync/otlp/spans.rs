@@ -44,6 +44,14 @@ pub(super) struct ToolCall {
     pub outcome: Option<String>,
 }
 
+impl ToolCall {
+    /// The row from which on it can be sent. A subagent's call waits for its output, since its file is captured at other
+    /// times.
+    pub fn due_row(&self) -> Option<i64> {
+        if self.subagent.is_some() { self.end_row } else { Some(self.row) }
+    }
+}
+
 /// The text of a turn, if the user wants it to be sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TurnText {

@@ -171,11 +171,27 @@ fn what_an_older_version_captured_is_summed_and_its_copies_are_not() {
 #[test]
 fn sums_are_read_from_their_own_table_by_time() {
     let bench = Bench::new();
-    for query in [BY_QUARTER, BY_MODEL, BY_PROJECT, BY_AGENT, BY_SESSION, BY_SERIES] {
+    for query in [BY_QUARTER, BY_MODEL, BY_PROJECT, BY_AGENT, BY_SESSION] {
         let plan = bench.plan(query);
         assert!(plan.contains("SEARCH s USING PRIMARY KEY (quarter>? AND quarter<?)"), "{plan}");
         assert!(!plan.contains("SCAN s") && !plan.contains("SCAN c"), "{plan}");
     }
     let plan = bench.plan(OF_SESSION);
     assert!(plan.contains("usage_sums_by_conversation (conversation=?)"), "{plan}");
+    let plan = bench.plan(OF_CONVERSATION);
+    assert!(plan.contains("SEARCH usage USING PRIMARY KEY (conversation=?)"), "{plan}");
+}
+
+#[test]
+fn usage_of_a_conversation_tells_what_counts_elsewhere() {
+    let bench = Bench::new();
+    session(&bench, "alpha:a-1", "app", vec![usage("1", NOON, 10)]);
+    let rows = vec![usage("1", NOON, 10), usage("2", NOON, 20), usage("3", NOON + HOUR, 40)];
+    session(&bench, "alpha:f-2", "app", rows);
+    let fork = bench.archive.conversation(&SessionKey::parse("alpha:f-2").unwrap()).unwrap().unwrap();
+    let used = bench.archive.usage_of_conversation(&fork, &(Timestamp(NOON + 1)..Timestamp(NOON + HOUR)));
+    let used = used.unwrap().into_iter().map(|(at, counts, used)| (at.0, counts, used.tokens.input));
+    assert_eq!(used.collect::<Vec<_>>(), [(NOON, false, 10), (NOON, true, 20)]);
+    let series = |folder| bench.archive.usage_series_of(folder).unwrap().project;
+    assert_eq!(series(&fork).as_deref(), Some("app"));
 }
