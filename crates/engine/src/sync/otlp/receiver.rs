@@ -144,7 +144,8 @@ fn answer<Response: Answer>(kind: &str, body: &[u8]) -> Option<Response> {
             let partial = found.get("partialSuccess");
             let of = |name: &str| partial.and_then(|partial| partial.get(name));
             // A 64-bit number is a string in protobuf's JSON.
-            let count = of(Response::COUNT).and_then(|count| count.as_i64().or(count.as_str()?.parse().ok()));
+            let number = |count: &Value| count.as_i64().or_else(|| count.as_str()?.parse().ok());
+            let count = of(Response::COUNT).and_then(number);
             let why = of("errorMessage").and_then(Value::as_str).unwrap_or_default();
             Some(Response::rejecting(count.unwrap_or(0), why.to_owned()))
         }
