@@ -276,9 +276,13 @@ fn private_turns_excluded_folders_and_excluded_tools_are_not_told() {
     assert_eq!(*input, 4440.0, "the excluded folder is not in the sums: {sums:?}");
 }
 
-/// The minutes after ten at which the sent spans began.
+/// The minutes after ten at which the sent spans began, sorted: files are captured side by side, in any order.
 fn begun(receiver: &Receiver) -> Vec<u64> {
-    receiver.spans().iter().map(|span| (span.start_time_unix_nano - TEN_NS) / SECOND / 60).collect()
+    let spans = receiver.spans();
+    let mut begun: Vec<u64> =
+        spans.iter().map(|span| (span.start_time_unix_nano - TEN_NS) / SECOND / 60).collect();
+    begun.sort_unstable();
+    begun
 }
 
 /// Captures a turn of each minute, and works at another one.
