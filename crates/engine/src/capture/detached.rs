@@ -24,7 +24,7 @@ pub fn capture_detached(
     transcripts: [&Option<String>; 2],
     bookmarks: Bookmarked,
 ) {
-    let is_there = |path: &&str| path.starts_with('/') && container(Path::new(path)).exists();
+    let is_there = |path: &&str| path.starts_with('/') && is_or_will_be(&container(Path::new(path)));
     let is_left = |path: &&str| !notify_capture(home, Path::new(path));
     let files = transcripts.into_iter().flatten().map(String::as_str).filter(is_there).filter(is_left);
     let mut arguments: Vec<&str> = ["capture", agent].into_iter().chain(files).collect();
@@ -34,4 +34,9 @@ pub fn capture_detached(
     if arguments.len() > 2 {
         start_without_waiting(&arguments);
     }
+}
+
+/// An agent on a busy machine may tell of the end of its first turn before it makes the transcript.
+fn is_or_will_be(transcript: &Path) -> bool {
+    transcript.exists() || transcript.parent().is_some_and(Path::is_dir)
 }

@@ -99,7 +99,8 @@ fn settled(awaited: &mut [Awaited], mut pause: impl FnMut(Duration)) -> SettleRe
             if one.is_asked_for() {
                 (quiet, unasked) = (Duration::ZERO, Duration::ZERO);
             }
-            if one.has_grown() {
+            // A file that is not there yet is still to come.
+            if one.has_grown() || one.size == 0 {
                 quiet = Duration::ZERO;
             }
         }
@@ -145,6 +146,28 @@ mod tests {
         assert_eq!(took(|_| false, |_| false), (QUIET, SettleResult::Quiet));
         assert_eq!(took(|pause| pause == 7, |_| false), (QUIET + STEP * 7, SettleResult::Quiet));
         assert_eq!(took(|_| true, |_| false), (LONGEST, SettleResult::Quiet), "a busy session never rests");
+    }
+
+    #[test]
+    fn a_transcript_that_is_made_after_the_end_of_its_first_turn_was_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, path) = (DataFolder::at(folder.path()), folder.path().join("transcript.jsonl"));
+        let file = Transcript { agent: Agent::ALL[0].into(), path: path.clone() };
+        let made_at = 20;
+        let settle = |is_made: bool| {
+            let door = Door::acquire(&home, &path).unwrap();
+            let mut awaited = [Awaited { size: size(&file), file: file.clone(), door }];
+            let mut pauses = 0;
+            settled(&mut awaited, |_| {
+                pauses += 1;
+                if is_made && pauses == made_at {
+                    fs::write(&path, "{}\n").unwrap();
+                }
+            });
+            STEP * pauses
+        };
+        assert_eq!(settle(false), LONGEST, "one that never comes");
+        assert_eq!(settle(true), STEP * made_at + QUIET);
     }
 
     #[test]
