@@ -241,6 +241,7 @@ fn check_shown(program: &str, screen: &str, expected: &str) {
         if found == expected { Ok(()) } else { Err(format!("{found}")) }
     });
     env.tow(&["status"]).ok().prints("by its screen");
+    env.tow(&["why", &pane.id]).ok().prints("a pattern of its description matches");
     pane.keys(&["Enter"]);
     pane.wait_end();
     assert_eq!(state_of(&env, &pane), Value::Null);
@@ -316,6 +317,7 @@ fn a_users_own_description_is_checked_imported_and_searched() {
     fs::write(env.home().join(".own/talks/t-1.jsonl"), TALK).unwrap();
     let checked = env.tow(&["doctor", "--agent", "own"]).ok().prints("2 entries give 1 prompts, 1 answers");
     checked.prints("files and commands of tool calls (no `tools`)");
+    env.tow(&["status"]).ok().prints("no agent is running");
     env.tow(&["import", "own"]).ok();
     env.wait_no_process();
     env.tow(&["search", "caulk", "--all-projects"]).ok().prints("caulk the hull");
@@ -336,6 +338,7 @@ fn a_mistake_in_a_description_is_named_with_its_file_line_and_cure() {
     refused.complains("own.toml");
     env.tow(&["doctor"]).exits(1).prints("own description");
     env.tow(&["import", "own"]).exits(2).complains("line 6:");
+    env.tow(&["import"]).ok().complains("nothing of that agent is imported: line 6:");
     env.tow(&["import", "pi"]).ok();
     env.tow(&["doctor", "--agent", "none"]).exits(2).complains("cline, droid, grok, kimi, pi, vibe");
     env.tow(&["doctor", "--agent", "claude"]).exits(2).complains("needs no description");

@@ -144,10 +144,15 @@ impl Condition {
         match &self.test {
             Test::Is(wanted) => found.is_some_and(|found| wanted.is(&found)),
             Test::IsNot(other) => !found.is_some_and(|found| other.is(&found)),
-            Test::Exists => found.is_some(),
-            Test::Lacks => found.is_none(),
+            Test::Exists => found.is_some_and(|found| is_told(&found)),
+            Test::Lacks => !found.is_some_and(|found| is_told(&found)),
         }
     }
+}
+
+/// `false` and `null` are as good as absent: `failed = "error"` must not take a result without an error for a failed one.
+fn is_told(found: &str) -> bool {
+    found != "false" && found != "null"
 }
 
 impl Rule {

@@ -5,6 +5,7 @@
 
 use super::*;
 use std::fs;
+use towline_core::event::ToolOutcome;
 use towline_core::piece::{PieceContent, TranscriptPiece};
 
 fn shipped(name: &str) -> Arc<Description> {
@@ -374,6 +375,24 @@ fn token_counts_as_large_as_there_are_do_not_overflow() {
     };
     assert_eq!((tokens.input, tokens.output, tokens.cache_read), (1 << 40, 1 << 40, 1 << 40));
     assert_eq!(given(rule, r#"{"i":0,"o":0,"c":0}"#), []);
+}
+
+#[test]
+fn a_result_that_tells_no_failure_was_taken_for_a_failed_one() {
+    let rule = "[[transcript.pieces]]\nis = 'tool_result'\ncall = 'call'\noutput = 'out'\nfailed = 'error'\n";
+    let outcome = |error: &str| {
+        let found = given(rule, &format!(r#"{{"call":"c","out":"o"{error}}}"#));
+        let [_, TranscriptPiece { what: PieceContent::ToolResult { outcome, .. }, .. }] = &found[..] else {
+            unreachable!("{found:?}")
+        };
+        *outcome
+    };
+    for absent in ["", r#","error":false"#, r#","error":null"#] {
+        assert_eq!(outcome(absent), ToolOutcome::Done, "{absent}");
+    }
+    for told in [r#","error":true"#, r#","error":"no such file""#] {
+        assert_eq!(outcome(told), ToolOutcome::Failed, "{told}");
+    }
 }
 
 #[test]

@@ -187,9 +187,9 @@ fn token_counts_of_a_damaged_line_were_added_beyond_their_type() {
     );
     let mut found = vec![];
     Agent::Qwen.reader().read(line.as_bytes(), &mut found).unwrap();
-    let output = found.iter().find_map(|piece| match &piece.what {
-        PieceContent::Usage { tokens, .. } => Some(tokens.output),
-        _ => None,
+    let output = found.iter().find_map(|piece| {
+        let PieceContent::Usage { tokens, .. } = &piece.what else { return None };
+        Some(tokens.output)
     });
     assert_eq!(output, Some(most));
 }

@@ -214,6 +214,10 @@ impl Sources {
         let descriptions = Descriptions::load(&scope.env);
         let database = |product: Product| product.database(&variable).map(|path| (product, path));
         let Some(name) = &arguments.from else {
+            for unusable in &descriptions.unusable {
+                let (file, why) = (unusable.file.display(), &unusable.why);
+                complain(&format!("{file} cannot be used, nothing of that agent is imported: {why}\n"));
+            }
             let databases = Product::ALL.into_iter().filter_map(database).filter(|(_, path)| path.exists());
             let described = descriptions.all.iter().filter_map(Described::writer);
             let agents = Agent::ALL.into_iter().map(TranscriptWriter::from).chain(described);

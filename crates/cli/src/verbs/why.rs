@@ -5,8 +5,10 @@
 use super::goto;
 use crate::scope::Scope;
 use clap::Args;
+use towline_agents::Agent;
 use towline_core::arbiter::{StateEvidence, resolve_state};
 use towline_core::escape::escape_for_terminal;
+use towline_core::shown::SeatView;
 use towline_engine::ingest::live;
 use towline_engine::ingest::live::Glance;
 use towline_engine::runtime::Failure;
@@ -34,6 +36,10 @@ pub struct Arguments {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let seats = live::seats(&scope.env, Glance::Thorough)?;
     let chosen = goto::chosen(scope, &seats, &arguments.words, "tow why")?;
+    if chosen.session.is_none() && Agent::from_name(&chosen.agent).is_none() {
+        by_description(scope, chosen, arguments.json);
+        return Ok(());
+    }
     if chosen.session.is_none() {
         let what = format!("nothing was heard of the agent at {} yet", chosen.seat);
         return Err(Failure::input(what).hint("Give it a prompt; if that changes nothing, run `tow doctor`."));
@@ -61,6 +67,28 @@ pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     }
     scope.out.line(&format!("  decided by: {} ({})", verdict.rule, verdict.confidence.name()));
     Ok(())
+}
+
+/// An agent without hooks: its process and its screen are all that is known.
+fn by_description(scope: &Scope, seat: &SeatView, json: bool) {
+    let (state, agent) = (seat.state_name(), &seat.agent);
+    let says = match seat.by_screen {
+        true => "a pattern of its description matches",
+        false => "no pattern of its description matches, or it has none",
+    };
+    if json {
+        let evidence = serde_json::json!([{"source": "screen", "says": says, "at": null}]);
+        scope.out.json(&serde_json::json!({
+            "session": null, "seat": seat.seat, "state": state, "since": seat.since.to_utc(), "confidence": null,
+            "rule": "description", "evidence": evidence,
+        }));
+        return;
+    }
+    scope.out.line(&format!("{} is {state}", seat.name()));
+    scope.out.line(&format!("  screen: {says}"));
+    scope
+        .out
+        .line(&format!("  decided by: the description of `{agent}`; `tow doctor --agent {agent}` checks it"));
 }
 
 fn row(evidence: &StateEvidence) -> serde_json::Value {

@@ -7,6 +7,7 @@ use super::lines::LineReader;
 use super::opened::Opened;
 use super::steps::first_reader;
 use std::io;
+use towline_core::event::ToolOutcome;
 use towline_core::piece::PieceContent;
 use towline_core::time::Timestamp;
 
@@ -19,7 +20,10 @@ pub struct Preview {
     pub answers: usize,
     pub calls: usize,
     pub results: usize,
+    pub failed: usize,
     pub usage: usize,
+    /// Thoughts, notes, stops and summaries of compactions.
+    pub others: usize,
     pub folder: Option<String>,
     pub first_at: Option<Timestamp>,
 }
@@ -50,14 +54,16 @@ impl Preview {
             PieceContent::Prompt { .. } => self.prompts += 1,
             PieceContent::Answer { .. } => self.answers += 1,
             PieceContent::ToolCall { .. } => self.calls += 1,
-            PieceContent::ToolResult { .. } => self.results += 1,
+            PieceContent::ToolResult { outcome, .. } => {
+                self.results += 1;
+                self.failed += usize::from(*outcome == ToolOutcome::Failed);
+            }
             PieceContent::Usage { .. } => self.usage += 1,
             PieceContent::Thinking { .. }
-            | PieceContent::Image { .. }
             | PieceContent::Note { .. }
             | PieceContent::Compacted { .. }
-            | PieceContent::Stopped { .. }
-            | PieceContent::Reverted { .. } => {}
+            | PieceContent::Stopped { .. } => self.others += 1,
+            PieceContent::Image { .. } | PieceContent::Reverted { .. } => {}
         }
     }
 }

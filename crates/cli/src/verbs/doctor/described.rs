@@ -164,9 +164,10 @@ fn unreadable(path: &Path, error: &io::Error) -> Check {
 }
 
 fn mapping(found: &Preview) -> Check {
-    let Preview { lines, unreadable, prompts, answers, calls, results, usage, .. } = found;
+    let Preview { lines, unreadable, prompts, answers, calls, results, failed, usage, others, .. } = found;
     let detail = format!(
-        "{lines} entries give {prompts} prompts, {answers} answers, {calls} tool calls, {results} results, {usage} usages"
+        "{lines} entries give {prompts} prompts, {answers} answers, {calls} tool calls, {results} results ({failed} failed), \
+         {usage} usages, {others} thoughts, notes, stops and summaries"
     );
     let times = found.first_at.filter(|at| at.0 > 0).is_some();
     if *lines == 0 {

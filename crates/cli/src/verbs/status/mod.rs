@@ -24,6 +24,7 @@ use towline_core::typing::TypingObstacle;
 use towline_engine::handoff::continuing::{failure_line, overdue};
 use towline_engine::handoff::typing::paused;
 use towline_engine::ingest::live::{self, Glance};
+use towline_engine::runtime::descriptions::Descriptions;
 use towline_engine::runtime::{Failure, variable};
 use towline_monitor::EndedRows;
 use towline_render::status_json;
@@ -134,6 +135,9 @@ fn print(scope: &Scope, seats: &[SeatView]) {
         let is_any_here = Agent::ALL.into_iter().any(is_found);
         return scope.out.line(&match is_any_agent_hooked() {
             true => "no agent is running".to_owned(),
+            false if !is_any_here && Descriptions::load(&scope.env).present().next().is_some() => {
+                "no agent is running".to_owned()
+            }
             false if is_any_here => {
                 "Towline is not set up yet: no agent is hooked. Run `tow setup`.".to_owned()
             }
