@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tantivy::store::Compressor;
-use tantivy::{IndexReader, IndexSettings, ReloadPolicy, Searcher, Term};
+use tantivy::{IndexMeta, IndexReader, IndexSettings, ReloadPolicy, Searcher, Term};
 
 use crate::document::Document;
 use crate::error::{IndexError, Result};
@@ -66,6 +66,9 @@ pub struct SearchIndex {
 /// Small blocks: a search reads some two hundred documents from all over the index.
 const BLOCK: usize = 4096;
 
+/// How often something is read again that is replaced meanwhile.
+const TRIES: usize = 5;
+
 /// Created by the library with the first commit.
 const META: &str = "meta.json";
 
@@ -82,7 +85,6 @@ impl SearchIndex {
 
     /// Opens again what was replaced while it was opened.
     fn open_files(folder: &Path) -> Result<SearchIndex> {
-        const TRIES: usize = 5;
         let mut opened = Err(IndexError::damaged("it is replaced again and again"));
         for _ in 0..TRIES {
             let before = identity(folder);
@@ -133,7 +135,7 @@ impl SearchIndex {
     }
 
     fn payload(&self) -> Result<Payload> {
-        let meta = self.index.load_metas()?;
+        let meta = self.metas()?;
         let Some(payload) = meta.payload else {
             let is_new = meta.segments.is_empty();
             let empty = Payload { format: FORMAT, checkpoint: None, build: None };
@@ -143,6 +145,19 @@ impl SearchIndex {
             Ok(payload) if payload.format == FORMAT => Ok(payload),
             Ok(_) | Err(_) => Err(self.other_format()),
         }
+    }
+
+    /// The library opens the file by its path: if the folder is exchanged and the old one removed between two steps of that
+    /// path, there is no such file, and the next attempt finds that of the new folder.
+    fn metas(&self) -> Result<IndexMeta> {
+        let mut read = self.index.load_metas();
+        for _ in 1..TRIES {
+            if read.is_ok() || !self.folder.join(META).exists() {
+                break;
+            }
+            read = self.index.load_metas();
+        }
+        Ok(read?)
     }
 
     /// Whether a committed document has this id; it may have been removed since.
