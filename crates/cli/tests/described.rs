@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
+use towline_store::foreign::samples::SampleDatabase;
 use towline_testkit::{Pane, TestEnv, Tmux, wait};
 
 /// The name, the recording, and the agent's folder below the home.
@@ -125,22 +126,19 @@ when = ["said.role=assistant"]
 text = "said.text"
 "#;
 
-const TABLES: &str = r#"
-create table sessions(id text, cwd text);
-create table messages(id integer primary key, session text, at integer, said text);
-insert into sessions values('s-1', '/home/user/project'), ('s-2', '/home/user/other');
-insert into messages(session, at, said) values
-    ('s-1', 1795090000, '{"role":"user","text":"step the mizzen mast"}'),
-    ('s-1', 1795090001, '{"role":"assistant","text":"the mast is stepped"}'),
-    ('s-2', 1795090002, '{"role":"user","text":"coil the halyard"}');
-"#;
+/// Opens the agent's database for a change, made `later` milliseconds after the test's time.
+fn in_database(env: &TestEnv, later: i64, change: impl FnOnce(&SampleDatabase)) {
+    let path = env.home().join(".own/state.db");
+    let database = if path.exists() { SampleDatabase::again(&path) } else { SampleDatabase::of_agent(&path) };
+    let database = database.unwrap();
+    change(&database);
+    database.close().unwrap();
+    write_at(&path, NOW + later);
+}
 
-/// Runs this in the agent's database, `later` milliseconds after the test's time.
-fn in_database(env: &TestEnv, later: i64, sql: &str) {
-    let database = env.home().join(".own/state.db");
-    let done = env.command("sqlite3").arg(&database).arg(sql).output().unwrap();
-    assert!(done.status.success(), "{done:?}");
-    write_at(&database, NOW + later);
+fn say(database: &SampleDatabase, session: &str, at: i64, said: &str) {
+    let row = [("session", session.into()), ("at", at.into()), ("said", said.into())];
+    database.add("messages", &row).unwrap();
 }
 
 fn write_at(file: &Path, at: i64) {
@@ -148,12 +146,19 @@ fn write_at(file: &Path, at: i64) {
     fs::File::options().append(true).open(file).unwrap().set_modified(written).unwrap();
 }
 
-/// An agent whose sessions are rows of a database, and what is found of them after an import.
+/// An agent whose sessions are rows of a database.
 fn with_database() -> TestEnv {
     let env = env();
     fs::create_dir(env.home().join(".own")).unwrap();
     fs::write(own_descriptions(&env).join("own.toml"), IN_A_DATABASE).unwrap();
-    in_database(&env, 0, &format!("pragma journal_mode = wal; {TABLES}"));
+    in_database(&env, 0, |database| {
+        for (id, folder) in [("s-1", "/home/user/project"), ("s-2", "/home/user/other")] {
+            database.add("sessions", &[("id", id.into()), ("cwd", folder.into())]).unwrap();
+        }
+        say(database, "s-1", 1_795_090_000, r#"{"role":"user","text":"step the mizzen mast"}"#);
+        say(database, "s-1", 1_795_090_001, r#"{"role":"assistant","text":"the mast is stepped"}"#);
+        say(database, "s-2", 1_795_090_002, r#"{"role":"user","text":"coil the halyard"}"#);
+    });
     env
 }
 
@@ -170,13 +175,10 @@ fn sessions_in_a_database_are_imported_and_go_on() {
     env.tow(&["search", "mizzen mast", "--all-projects"]).ok().prints("the mast is stepped");
     let again = env.tow(&["import", "own", "--json"]).ok().json();
     assert_eq!(again["turns"], 0, "{again}");
-    // One row is added and one changed.
-    in_database(
-        &env,
-        1,
-        r#"insert into messages(session, at, said) values('s-2', 1795090003, '{"role":"assistant","text":"the halyard hangs"}');
-           update messages set said = '{"role":"user","text":"coil the main halyard"}' where id = 3"#,
-    );
+    in_database(&env, 1, |database| {
+        say(database, "s-2", 1_795_090_003, r#"{"role":"assistant","text":"the halyard hangs"}"#);
+        database.change_message(3, r#"{"role":"user","text":"coil the main halyard"}"#).unwrap();
+    });
     env.tow(&["data", "work"]).ok();
     env.wait_no_process();
     env.tow(&["search", "main halyard", "--all-projects"]).ok().prints("the halyard hangs");
@@ -186,7 +188,7 @@ fn sessions_in_a_database_are_imported_and_go_on() {
 #[test]
 fn a_database_without_the_described_table_is_named() {
     let env = with_database();
-    in_database(&env, 1, "alter table messages rename to entries");
+    in_database(&env, 1, |database| database.rename("messages", "entries").unwrap());
     env.tow(&["doctor", "--agent", "own"]).prints("no such table: messages");
     env.tow(&["import", "own"]).complains("no such table: messages");
     assert_eq!(sessions(&env).len(), 0);

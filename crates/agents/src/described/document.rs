@@ -1,4 +1,6 @@
 //! A transcript that is one JSON value, written anew each time: its entries as lines, or why there are none.
+//!
+//! Gives no entry a meaning, and opens no file.
 
 use super::json_path::JsonPath;
 use serde_json::Value;

@@ -1,4 +1,6 @@
-//! Where sessions are in a database: names of tables and columns, and nothing else that could be run.
+//! Where sessions are in a database: names of tables and columns.
+//!
+//! Holds no SQL, and opens no database.
 
 /// A column and its table, written `table.column`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -57,6 +57,26 @@ impl SampleDatabase {
         Ok(sample)
     }
 
+    /// A database of an agent that keeps its sessions as rows: `sessions.id`, `messages.session`, what was said as JSON.
+    pub fn of_agent(path: &Path) -> rusqlite::Result<SampleDatabase> {
+        let sample = SampleDatabase::new(path)?;
+        sample.run(
+            "create table sessions(id text, cwd text);
+             create table messages(id integer primary key, session text, at integer, said text);",
+        )?;
+        Ok(sample)
+    }
+
+    /// Puts a message in another's place, as a streaming agent does.
+    pub fn change_message(&self, id: i64, said: &str) -> rusqlite::Result<()> {
+        self.db.execute("update messages set said = ?2 where id = ?1", (id, said))?;
+        Ok(())
+    }
+
+    pub fn rename(&self, table: &str, to: &str) -> rusqlite::Result<()> {
+        self.run(&format!("alter table {table} rename to {to}"))
+    }
+
     fn new(path: &Path) -> rusqlite::Result<SampleDatabase> {
         let db = connect(path, OpenFlags::default())?;
         db.pragma_update(None, "journal_mode", "wal")?;
