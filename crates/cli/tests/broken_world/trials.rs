@@ -417,7 +417,7 @@ fn trial(year: &Year, number: u64) -> Outcome {
 /// `TOWLINE_INJURY` asks for one alone.
 #[test]
 fn what_the_user_wrote_survives_kills_damage_and_wrong_clocks_byte_for_byte() {
-    let count = variable("TOWLINE_INJURIES").unwrap_or(24);
+    let count = variable("TOWLINE_INJURIES").unwrap_or(12);
     let begun = Instant::now();
     let activity = if count > 24 { Activity::USUAL } else { Activity::LITTLE };
     let year = Year::new(activity);

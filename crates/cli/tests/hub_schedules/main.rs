@@ -18,7 +18,7 @@ use world::{Figures, World};
 const STEPS: usize = 24;
 
 /// As many as a suite has time for.
-const USUAL: u64 = 6;
+const USUAL: u64 = 3;
 
 /// What is compared grows with every schedule: after so many, all begins anew.
 const IN_ONE_WORLD: usize = 20;
