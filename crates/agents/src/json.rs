@@ -11,6 +11,7 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess
 use serde::forward_to_deserialize_any;
 use std::borrow::Cow;
 use std::iter;
+use towline_core::text::{clip, clip_start};
 
 /// A value as it is written; empty if it is absent or `null`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,8 +70,7 @@ impl<'a> RawValue<'a> {
     /// need not be copied. A text shorter than that is both.
     pub fn text_edges(self, limit: usize) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
         let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
-        let start = &inner[..inner.floor_char_boundary(limit)];
-        let tail = &inner[inner.ceil_char_boundary(inner.len().saturating_sub(limit))..];
+        let (start, tail) = (clip(inner, limit), clip_start(inner, limit));
         let end = if tail.len() == inner.len() {
             tail
         } else {

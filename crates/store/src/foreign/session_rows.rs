@@ -80,7 +80,7 @@ fn rendered(
     // A column of numbers compares with a number only.
     let sql = format!("select * from {table} where cast({column} as text) = ?1 order by {order}");
     let mut statement = db.prepare(&sql)?;
-    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let mut rows = statement.query(params![session])?;
     let mut lines = vec![];
     while let Some(row) = rows.next()? {
