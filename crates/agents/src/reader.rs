@@ -32,15 +32,7 @@ impl Agent {
 impl TranscriptReader {
     /// The state of a reader by description, which may have to find the session's folder first.
     pub fn mapped(&mut self) -> Option<&mut MappedState> {
-        match self {
-            TranscriptReader::Mapped(state) => Some(state),
-            TranscriptReader::Claude(_)
-            | TranscriptReader::Codex(_)
-            | TranscriptReader::Gemini(_)
-            | TranscriptReader::Qwen(_)
-            | TranscriptReader::Copilot(_)
-            | TranscriptReader::Rows(_) => None,
-        }
+        if let TranscriptReader::Mapped(state) = self { Some(state) } else { None }
     }
 
     /// Adds the pieces of the next line. Unknown entries and unreadable lines add none and leave the reader usable.

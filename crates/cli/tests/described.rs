@@ -543,7 +543,7 @@ fn a_session_that_may_be_in_an_excluded_folder_waits_until_its_folder_is_told() 
     assert_eq!(own.captured("t-1"), []);
     own.write("t-1.json", r#"{"where":"/home/user/secret"}"#);
     own.write("t-2.json", r#"{"where":"/home/user/boat"}"#);
-    // What is no whole path does not say which folder is meant.
+    // A relative path does not say which folder is meant.
     own.write("t-3.json", r#"{"where":"/home/user/boat/../secret"}"#);
     assert_eq!(own.captured("t-1"), [("t-2".into(), Some("/home/user/boat".into()))]);
 }

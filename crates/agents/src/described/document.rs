@@ -20,7 +20,7 @@ pub enum BadDocument {
 }
 
 impl BadDocument {
-    /// What the author of the description can do.
+    /// The remedy for the author of the description.
     pub fn cure(self) -> &'static str {
         match self {
             BadDocument::TooLong => "begin a new session: this one is not captured any more",

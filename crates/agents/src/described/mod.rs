@@ -233,17 +233,8 @@ impl Description {
 
     /// A reader whose state was stored. `None` if another version of the description wrote it.
     pub fn continued(&self, reader: TranscriptReader) -> Option<TranscriptReader> {
-        match reader {
-            TranscriptReader::Mapped(state) => {
-                Some(TranscriptReader::Mapped(state.with(&self.stored.as_ref()?.mapping)?))
-            }
-            TranscriptReader::Claude(_)
-            | TranscriptReader::Codex(_)
-            | TranscriptReader::Gemini(_)
-            | TranscriptReader::Qwen(_)
-            | TranscriptReader::Copilot(_)
-            | TranscriptReader::Rows(_) => None,
-        }
+        let TranscriptReader::Mapped(state) = reader else { return None };
+        Some(TranscriptReader::Mapped(state.with(&self.stored.as_ref()?.mapping)?))
     }
 
     /// A whole JSON file as lines, one per entry, as if the agent had appended them.

@@ -181,7 +181,7 @@ impl Part {
         }
     }
 
-    /// What a folder holds that matches, with its own kind: a link is no file and no folder.
+    /// The entries of a folder that match, with their own kind: a link is neither a file nor a folder.
     fn below<'p>(
         &'p self,
         folder: &Path,

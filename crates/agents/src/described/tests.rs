@@ -354,7 +354,7 @@ fn a_second_file_about_a_session_is_a_mistake() {
     );
 }
 
-/// What one line of a transcript gives, by a description with these rules.
+/// The pieces of one line of a transcript, by a description with these rules.
 fn given(rules: &str, line: &str) -> Vec<TranscriptPiece<'static>> {
     let prompt = "[[transcript.pieces]]\nis = 'prompt'\ntext = 'prompt'\n";
     let text = format!("{MINIMAL}[transcript]\nfiles = '{{session}}'\ntime = 'ts'\n{prompt}{rules}");

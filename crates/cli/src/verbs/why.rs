@@ -36,11 +36,11 @@ pub struct Arguments {
 pub fn run(scope: &Scope, arguments: &Arguments) -> Result<(), Failure> {
     let seats = live::seats(&scope.env, Glance::Thorough)?;
     let chosen = goto::chosen(scope, &seats, &arguments.words, "tow why")?;
-    if chosen.session.is_none() && Agent::from_name(&chosen.agent).is_none() {
-        by_description(scope, chosen, arguments.json);
-        return Ok(());
-    }
     if chosen.session.is_none() {
+        if Agent::from_name(&chosen.agent).is_none() {
+            by_description(scope, chosen, arguments.json);
+            return Ok(());
+        }
         let what = format!("nothing was heard of the agent at {} yet", chosen.seat);
         return Err(Failure::input(what).hint("Give it a prompt; if that changes nothing, run `tow doctor`."));
     }

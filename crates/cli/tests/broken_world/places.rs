@@ -101,7 +101,7 @@ fn a_journal_that_is_a_file_is_named_and_can_be_mended() {
 fn a_journal_that_was_removed_is_begun_anew() {
     let world = World::plain();
     let before = world.hooks_of_all_kinds(&session());
-    // What stands in the journal alone goes with it.
+    // Events that only the journal holds are lost with it.
     world.insist_on_events(&session(), before);
     fs::remove_dir_all(world.data().journal()).expect("it is there");
     let sent = world.hooks_of_all_kinds(&session());

@@ -133,11 +133,9 @@ fn is_worth_saying(hop: &Hop, now: Timestamp) -> bool {
 fn print(scope: &Scope, seats: &[SeatView]) {
     if seats.is_empty() {
         let is_any_here = Agent::ALL.into_iter().any(is_found);
-        return scope.out.line(&match is_any_agent_hooked() {
+        let is_any_described = || !is_any_here && Descriptions::load(&scope.env).present().next().is_some();
+        return scope.out.line(&match is_any_agent_hooked() || is_any_described() {
             true => "no agent is running".to_owned(),
-            false if !is_any_here && Descriptions::load(&scope.env).present().next().is_some() => {
-                "no agent is running".to_owned()
-            }
             false if is_any_here => {
                 "Towline is not set up yet: no agent is hooked. Run `tow setup`.".to_owned()
             }

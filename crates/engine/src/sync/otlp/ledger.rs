@@ -1,5 +1,5 @@
-//! What was counted of each session's usage, so that nothing counts twice: not what is deleted and captured again, not
-//! what a fork copied from a session that is deleted, not what moves to another project.
+//! The usage that was counted of each session, so that none counts twice: neither that of a session that is deleted and
+//! captured again, nor what a fork copied from a deleted session, nor that of a session that moves to another project.
 //!
 //! Kept as facts of the archive: quarters of an hour, models and counts. Contains no text and no id of a session that was
 //! deleted. Knows neither series nor the receiver.
@@ -21,10 +21,10 @@ pub(super) type Values = [u64; 5];
 /// A quarter of an hour and a model.
 type Cell = (i64, Option<String>);
 
-/// What was seen of a cell: what counted, and all of it, with the messages that another session has, too.
+/// The usage seen of a cell: the part that counted, and all of it, with the messages that another session has, too.
 type Seen = [Values; 2];
 
-/// What was counted of a session, by its row.
+/// The usage counted of a session, by its row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Ledger {
     /// The session's row id may be used again, its `uid` is not.
@@ -89,7 +89,7 @@ impl Counting<'_> {
         Ok(ledger)
     }
 
-    /// What the archive holds of a session.
+    /// The usage of a session in the archive.
     fn used(&self, of: &Conversation) -> Result<BTreeMap<Cell, Seen>, StoreError> {
         let mut found: BTreeMap<Cell, Seen> = BTreeMap::new();
         for (quarter, is_counted, used) in self.archive.usage_of_conversation(of, &self.times)? {
