@@ -9,8 +9,9 @@ use towline_core::id::SessionKey;
 use towline_core::meter::UsageSource;
 use towline_core::session::Session;
 use towline_core::time::Timestamp;
+use towline_store::journal::unsealed_bytes;
 use towline_store::{DataFolder, Store};
-use towline_testkit::{Run, TestEnv};
+use towline_testkit::{Run, TestEnv, wait};
 
 const NOON: i64 = 1_800_000_000_000;
 const SESSION: &str = "00000000-0000-4000-8000-000000000001";
@@ -53,7 +54,12 @@ impl Desk {
 
     /// The newest answer was given to so many tokens.
     fn holds(&self, tokens: u64) {
-        let line = match self.agent {
+        self.writes(&self.newest(tokens));
+    }
+
+    /// The line of such an answer.
+    fn newest(&self, tokens: u64) -> Value {
+        match self.agent {
             "claude" => {
                 json!({"type": "assistant", "isSidechain": false, "timestamp": self.written_at(),
                 "message": {"id": "m", "model": "claude-sonnet-4-5", "content": [], "usage": {"input_tokens": 10,
@@ -63,8 +69,7 @@ impl Desk {
                 json!({"type": "event_msg", "timestamp": self.written_at(), "payload": {"type": "token_count",
                 "info": {"last_token_usage": {"total_tokens": tokens}, "model_context_window": 200_000}}})
             }
-        };
-        self.writes(&line);
+        }
     }
 
     fn writes(&self, line: &Value) {
@@ -304,6 +309,28 @@ fn ctx_5_without_a_transcript_nothing_is_said() {
     assert_eq!(desk.does("PreToolUse", json!({"tool_name": "Agent"})), Value::Null);
     fs::write(desk.transcript(), "no JSON at all\n{\"type\":").unwrap();
     assert_eq!(desk.asks(), Value::Null);
+}
+
+#[test]
+fn a_transcript_that_was_made_after_the_end_of_its_first_turn_was_not_measured() {
+    let desk = Desk::new("claude");
+    desk.env.wait_no_process();
+    let payload = json!({"hook_event_name": "Stop", "session_id": SESSION, "cwd": desk.env.project(),
+        "transcript_path": desk.transcript(), "last_assistant_message": "ANSWER-1"})
+    .to_string();
+    let home = DataFolder::at(desk.env.data_dir());
+    let before = unsealed_bytes(&home);
+    let said = std::thread::scope(|scope| {
+        let hook = scope.spawn(|| answer(&desk.env.hook("claude", &payload).ok()));
+        wait::until("the hook to record the end of the turn", wait::PATIENCE, || {
+            (unsealed_bytes(&home) != before).then_some(())
+        });
+        let mut line = desk.newest(90_000);
+        line["message"]["content"] = json!([{"type": "text", "text": "ANSWER-1"}]);
+        desk.writes(&line);
+        hook.join().unwrap()
+    });
+    assert!(to_person(&said).contains("45 % full"), "{said}");
 }
 
 #[test]
