@@ -3,6 +3,7 @@
 //! Without position independence on Linux: the 125,000 relocations of a debug build cost each start 2 of 7 ms, and a hook
 //! 4.6 of 10.8 ms. Without tables for unwinding in the static release, which aborts on a panic: 1.45 of 21.0 MB.
 //! `-C force-unwind-tables=no` has no effect here: link-time optimization takes the setting of the standard library.
+//! A hook starts without the runtime of the standard library (start.rs).
 //! With what hooks use side by side (`cargo xtask bench layout`): a tool result takes 24 page faults instead of 104.
 //!
 //! Also puts commit and target into `tow --version`. Only in a release: a debug build would be linked anew for each commit.
@@ -18,6 +19,11 @@ fn main() {
     let is = |name, value| var(name).is_ok_and(|found| found == value);
     if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
         println!("cargo::rustc-link-arg=-no-pie");
+    }
+    println!("cargo::rustc-check-cfg=cfg(wrapped_start)");
+    if is("CARGO_CFG_TARGET_OS", "linux") {
+        println!("cargo::rustc-cfg=wrapped_start");
+        println!("cargo::rustc-link-arg-bins=-Wl,--wrap=main");
     }
     if is("PROFILE", "release") && is("CARGO_CFG_TARGET_ENV", "musl") {
         let folder = var("CARGO_MANIFEST_DIR").unwrap_or_default();

@@ -14,11 +14,14 @@ mod pick;
 mod progress;
 mod projects;
 mod scope;
+#[cfg(wrapped_start)]
+mod start;
 mod stray;
 mod strokes;
 mod suggest;
 mod verbs;
 
+use std::ffi::OsStr;
 use std::process::ExitCode;
 use towline_engine::ingest::{hook, statusline};
 use towline_engine::runtime::env;
@@ -30,16 +33,20 @@ static ALLOCATOR: Allocator = Allocator::new();
 fn main() -> ExitCode {
     let mut arguments = env::arguments().skip(1).peekable();
     let verb = arguments.next();
-    // `tow hook --help` comes from a user, not from an agent.
-    let is_question = arguments.peek().is_some_and(|word| matches!(word.to_str(), Some("-h" | "--help")));
-    let verb = verb.as_deref().and_then(std::ffi::OsStr::to_str);
+    let asks = arguments.peek().is_some_and(|word| is_question(word));
+    let verb = verb.as_deref().and_then(OsStr::to_str);
     if verb != Some("hook") {
         // Only a hook is sure to start no thread.
         ALLOCATOR.share();
     }
     match verb {
-        Some("hook") if !is_question => hook::run(arguments.next().as_deref(), arguments.next().as_deref()),
-        Some("statusline") if !is_question => statusline::run(arguments),
+        Some("hook") if !asks => hook::run(arguments.next().as_deref(), arguments.next().as_deref()),
+        Some("statusline") if !asks => statusline::run(arguments),
         _ => cli::run(),
     }
+}
+
+/// `tow hook --help` comes from a user, not from an agent.
+fn is_question(word: &OsStr) -> bool {
+    word == "-h" || word == "--help"
 }
