@@ -157,6 +157,8 @@ struct ProjectionBatch<'a> {
     changed_sessions: BTreeMap<SessionKey, StoredSession>,
     seats: BTreeMap<String, (Uid, Seat)>,
     changed_seats: BTreeSet<String>,
+    /// Whether this batch looked for a project's row, which may have changed it.
+    has_asked_projects: bool,
     effects: Vec<Effect>,
     events: usize,
 }
@@ -169,6 +171,7 @@ impl<'a> ProjectionBatch<'a> {
             changed_sessions: BTreeMap::new(),
             seats: BTreeMap::new(),
             changed_seats: BTreeSet::new(),
+            has_asked_projects: false,
             effects: vec![],
             events: 0,
         }
@@ -281,7 +284,10 @@ impl<'a> ProjectionBatch<'a> {
         let known = self.sessions.get(&event.session);
         let mut project = known.and_then(|stored| stored.project);
         if let Some(traces) = event.scene.as_ref().and_then(|scene| scene.project.as_ref()) {
-            let StoredProject { id, root, remote, name } = self.store.project(traces, event.uid, event.at)?;
+            let same = known.and_then(|stored| self.unchanged_project(stored, traces));
+            self.has_asked_projects |= same.is_none();
+            let row = same.map_or_else(|| self.store.project(traces, event.uid, event.at), Ok)?;
+            let StoredProject { id, root, remote, name } = row;
             project = Some(id);
             // As it would be loaded: a second clone is the project that was seen first.
             let branch = traces.branch.clone();
@@ -300,6 +306,21 @@ impl<'a> ProjectionBatch<'a> {
             self.changed_sessions.entry(event.session.clone()).or_insert(was);
         }
         Ok(id)
+    }
+
+    /// The row of the session's project, if a look at it would change nothing: a prompt's needs 1 % of its instructions.
+    fn unchanged_project(&self, known: &StoredSession, traces: &ProjectIdentity) -> Option<StoredProject> {
+        let (id, row) = (known.project?, known.session.project.as_ref()?);
+        let name = row.name.as_deref()?;
+        let has_its_remote = traces.remote.is_none() || traces.remote == row.remote;
+        let is_same = has_its_remote && row.root == traces.root && name == traces.display_name();
+        let stored = || StoredProject {
+            id,
+            root: row.root.clone(),
+            remote: row.remote.clone(),
+            name: name.to_owned(),
+        };
+        (is_same && !self.has_asked_projects).then(stored)
     }
 
     fn save_sessions(&mut self) -> Result<()> {
