@@ -87,7 +87,7 @@ fn the_hub_comes_to_what_core_comes_to() {
     let bench = HubBench::new(Build::Debian);
     let (ann, red) = bench.join("ann");
     let pushes = proptest::collection::vec(proptest::collection::vec(row(), 1..5), 1..8);
-    let mut runner = TestRunner::new(Config { cases: 80, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: 40, failure_persistence: None, ..Config::default() });
     let ann = std::cell::RefCell::new(ann);
     let ran = runner.run(&pushes, |pushes| {
         let mut ann = ann.borrow_mut();

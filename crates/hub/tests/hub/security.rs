@@ -354,8 +354,9 @@ fn no_register_and_no_end_of_anothers_row_is_written_by_push() {
     let forged = forgeries(&row);
     for (name, forgery) in &forged {
         assert_eq!(bob.push(&of_bob, &[outgoing(forgery.clone())]).unwrap().changed, 0, "{name}");
-        assert_eq!(contents(&bench, &tables), before, "{name}");
     }
+    // Once: to read all tables takes as long as six forgeries.
+    assert_eq!(contents(&bench, &tables), before);
     let next = WriteStamp { count: 6, machine: red.machine };
     for (name, write) in WRITES {
         write(registers(&mut row), next, Timestamp(60));
