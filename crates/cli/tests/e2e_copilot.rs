@@ -36,9 +36,11 @@ fn clear(pane: &Pane) {
     COPILOT.wait_idle(pane);
 }
 
-/// The client writes its transcript every tenth of a second: which event finds a number there is chance.
-fn without_measures(text: &str) -> String {
-    text.replace(" context_measured", "")
+/// What happened, without the events whose number and place are chance.
+fn without_chance(text: &str) -> String {
+    // The client writes its transcript every tenth of a second, and on a loaded machine the hooks of a start and of its
+    // first prompt both find the seat.
+    text.replace(" context_measured", "").replace("prompt_submitted seat_found", "prompt_submitted")
 }
 
 fn bash(command: &str) -> Step {
@@ -67,7 +69,7 @@ fn headless_session_with_tools_and_subagents_of_subagents() {
             .then(Step::text("all done")),
     );
     COPILOT.headless(&env, &model, "work", &["--allow-all-tools"]).ok().prints("all done");
-    insta::assert_snapshot!(without_measures(&told(&env, &[])));
+    insta::assert_snapshot!(without_chance(&told(&env, &[])));
 }
 
 #[test]
@@ -116,7 +118,7 @@ fn a_seat_through_permission_question_escape_clear_and_exit() {
     pane.say("/exit");
     pane.wait_end();
     let text = wait_told(&env, &seats, |text| text.matches(": ended").count() == 2);
-    insta::assert_snapshot!(without_measures(&text));
+    insta::assert_snapshot!(without_chance(&text));
 }
 
 #[test]
