@@ -333,6 +333,19 @@ fn a_transcript_that_was_made_after_the_end_of_its_first_turn_was_not_measured()
     assert!(to_person(&said).contains("45 % full"), "{said}");
 }
 
+/// Each end of a turn of such a session waited half a second.
+#[test]
+fn a_transcript_that_never_comes_is_awaited_once() {
+    let desk = Desk::new("claude");
+    let mark = desk.env.data_dir().join(format!("unwritten/claude.{SESSION}"));
+    let end = json!({"last_assistant_message": "ANSWER-1"});
+    desk.does("Stop", end.clone());
+    assert!(mark.exists());
+    let first = fs::metadata(&mark).unwrap().modified().unwrap();
+    desk.does("Stop", end);
+    assert_eq!(fs::metadata(&mark).unwrap().modified().unwrap(), first, "it did not wait again");
+}
+
 #[test]
 fn parallel_hooks_say_it_once() {
     let desk = Desk::new("claude");

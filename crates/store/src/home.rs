@@ -80,6 +80,8 @@ paths! {
     pub warned = "warned",
     /// Which sessions were open in two panes.
     pub(crate) shared = "shared",
+    /// Which sessions have no transcript at the end of a turn.
+    pub(crate) unwritten = "unwritten",
     /// Which sessions have a private turn.
     pub private = "private",
     /// Exists once the user was told that sessions are given memory.

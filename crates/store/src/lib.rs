@@ -25,6 +25,7 @@ mod sql_text;
 mod tables;
 pub mod told;
 mod unused;
+pub mod unwritten;
 pub mod upkeep;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod wal_index;

@@ -29,7 +29,8 @@ use towline_engine::{capture, index, sync};
 use towline_store::lock::{ProjectionLock, WorkLock, pauses};
 use towline_store::upkeep::ClockTrust;
 use towline_store::{
-    Archive, ProjectionLimits, Store, StoreError, journal, meters, private, shared, told, upkeep, warned,
+    Archive, ProjectionLimits, Store, StoreError, journal, meters, private, shared, told, unwritten, upkeep,
+    warned,
 };
 
 const EXAMPLES: &str = "\
@@ -391,6 +392,7 @@ fn tidy(
     meters::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
     warned::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
     shared::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
+    unwritten::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
     if done.held_until.is_none() {
         private::forget(&scope.env.home, scope.env.now.plus_ms(-30 * 86_400_000));
     }

@@ -3,7 +3,7 @@
 //! Derived files are removed, logs lose the matching lines. Databases that were set aside are left to the caller.
 
 use crate::home::{DataFolder, if_exists, remove_file, replace_file_synced, session_file, size};
-use crate::{marks, meters, private, shared, warned};
+use crate::{marks, meters, private, shared, unwritten, warned};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -106,6 +106,7 @@ pub(super) fn forget_sessions(home: &DataFolder, sessions: &BTreeSet<SessionKey>
         warned::remove(home, session)?;
         private::remove(home, session)?;
         shared::remove(home, session)?;
+        unwritten::remove(home, session)?;
     }
     let prefixes: Vec<String> = sessions.iter().map(|key| session_file(key) + ".").collect();
     for path in files_in(&home.notified_file())? {

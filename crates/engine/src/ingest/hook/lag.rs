@@ -12,6 +12,7 @@ use std::time::Duration;
 use towline_agents::{HookEvent, StopDetails};
 use towline_core::event::EventKind;
 use towline_store::lock::pauses;
+use towline_store::unwritten;
 use towline_terminal::tail::last_bytes;
 
 /// Clients write every tenth of a second; a loaded machine takes longer.
@@ -36,7 +37,7 @@ pub(super) fn wait_for_transcript<'a>(call: &HookCall, heard: &'a HookEvent) -> 
         let end = match last_bytes(Path::new(path), END) {
             Ok((end, _)) => end,
             // Under load, a client makes the transcript only after the end of the first turn.
-            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) if error.kind() == ErrorKind::NotFound && !is_unwritten(call, heard) => Vec::new(),
             Err(_) => return ending,
         };
         match &heard.ending.words {
@@ -50,7 +51,15 @@ pub(super) fn wait_for_transcript<'a>(call: &HookCall, heard: &'a HookEvent) -> 
         }
         std::thread::sleep(pause);
     }
+    if !Path::new(path).exists() {
+        unwritten::note(&call.env.home, &heard.session);
+    }
     ending
+}
+
+/// Whether there is no use in waiting for the file itself: some sessions never have one.
+fn is_unwritten(call: &HookCall, heard: &HookEvent) -> bool {
+    unwritten::was_awaited(&call.env.home, &heard.session)
 }
 
 /// For a hop that may begin, or for a notice that would otherwise come one turn late.
