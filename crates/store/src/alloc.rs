@@ -129,10 +129,6 @@ static RESERVE: small::Reserve = small::Reserve::new();
 /// A larger region holds one block, of which a part may stay unused.
 const LARGEST_FILLED: usize = 256 * 1024;
 
-/// A hook fills such a region with its payload: one fault for a tool result of 2 MB, where 512 took a third of its time.
-#[cfg(target_os = "linux")]
-const HUGE_PAGE: usize = 2 * 1024 * 1024;
-
 /// Whether the process may run for long, and so takes pages only as it needs them.
 static RUNS_LONG: AtomicBool = AtomicBool::new(false);
 
@@ -201,11 +197,6 @@ unsafe impl dlmalloc::Allocator for Regions {
             unsafe { libc::mmap(ptr::null_mut(), size, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
         if region == libc::MAP_FAILED {
             return (ptr::null_mut(), 0, 0);
-        }
-        #[cfg(target_os = "linux")]
-        if size >= HUGE_PAGE && !RUNS_LONG.load(Ordering::Relaxed) {
-            // SAFETY: the region is new. A kernel that does not give large pages gives small ones.
-            unsafe { libc::madvise(region, size, libc::MADV_HUGEPAGE) };
         }
         if self.is_first.swap(false, Ordering::Relaxed) && size <= LARGEST_FILLED {
             FIRST_SIZE.store(size, Ordering::Relaxed);

@@ -47,7 +47,6 @@ const LARGEST_PAYLOAD: usize = 64 << 20;
 /// As much of the stack as the smallest hook uses.
 const STACK_PAGES: usize = 5;
 const USUAL_PAYLOAD: usize = 16 << 10;
-const LARGE_PAYLOAD: usize = 256 << 10;
 const ROOM_FOR_MORE: usize = 8 << 20;
 
 /// When the hook of a prompt ends: below the 5 s after which the agents go on without it.
@@ -353,9 +352,8 @@ fn read_payload() -> Vec<u8> {
     let mut payload = Vec::with_capacity(USUAL_PAYLOAD);
     while payload.len() < LARGEST_PAYLOAD && read_more(&mut payload) {
         if payload.len() == payload.capacity() {
-            // Unused capacity costs nothing; growing step by step would copy the payload each time. Only the largest
-            // payloads get a region of large pages, of which one costs as much as 40 small ones.
-            payload.reserve(if payload.len() < LARGE_PAYLOAD { LARGE_PAYLOAD } else { ROOM_FOR_MORE });
+            // Unused capacity costs nothing; growing step by step would copy the payload each time.
+            payload.reserve(ROOM_FOR_MORE);
         }
     }
     if payload.len() >= LARGEST_PAYLOAD {
