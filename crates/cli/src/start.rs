@@ -33,7 +33,8 @@ unsafe extern "C" fn __wrap_main(count: c_int, values: *const *const c_char) -> 
     unsafe { __real_main(count, values) }
 }
 
-/// What a hook needs of the runtime: a closed output is an error and no signal, and no file takes the place of a closed one.
+/// The two parts of the runtime that a hook needs: writing to a closed output is an error instead of a signal, and a closed
+/// standard stream does not give its number to the next file.
 fn prepare() {
     const NOTHING: libc::pollfd = libc::pollfd { fd: 0, events: 0, revents: 0 };
     let mut usual = [0, 1, 2].map(|fd| libc::pollfd { fd, ..NOTHING });

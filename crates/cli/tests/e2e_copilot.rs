@@ -36,7 +36,7 @@ fn clear(pane: &Pane) {
     COPILOT.wait_idle(pane);
 }
 
-/// What happened, without the events whose number and place are chance.
+/// The text without the events whose number and place are chance.
 fn without_chance(text: &str) -> String {
     // The client writes its transcript every tenth of a second, and on a loaded machine the hooks of a start and of its
     // first prompt both find the seat.

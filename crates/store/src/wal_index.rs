@@ -46,9 +46,8 @@ pub(crate) fn keep() {
         unsafe {
             let Some(vfs) = ffi::sqlite3_vfs_find(ptr::null()).as_mut() else { return };
             let Some(set) = vfs.xSetSystemCall else { return };
-            let names: [*const c_char; 2] = [c"open".as_ptr(), c"ftruncate".as_ptr()];
-            set(vfs, names[0], Some(transmute::<Open, unsafe extern "C" fn()>(open)));
-            set(vfs, names[1], Some(transmute::<Truncate, unsafe extern "C" fn()>(truncate)));
+            set(vfs, c"open".as_ptr(), Some(transmute::<Open, unsafe extern "C" fn()>(open)));
+            set(vfs, c"ftruncate".as_ptr(), Some(transmute::<Truncate, unsafe extern "C" fn()>(truncate)));
         }
     });
 }
@@ -70,10 +69,12 @@ thread_local! {
 
 const SUFFIXES: [&[u8]; 2] = [b"-wal", b"-shm"];
 
-/// Replaces `open`, and remembers the files of a WAL.
+/// Replaces `open`, and remembers the files of a WAL. The system call alone: musl's `open` adds one for kernels that do not
+/// know `O_CLOEXEC`.
 unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: c_int) -> c_int {
     // SAFETY: the call that SQLite asked for.
-    let file = unsafe { open_for_sqlite(path, flags, mode) };
+    let file = unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path, flags, mode) };
+    let file = c_int::try_from(file).unwrap_or(-1);
     // SAFETY: SQLite's paths end with a zero.
     let path = unsafe { CStr::from_ptr(path) }.to_bytes();
     for (place, suffix) in SUFFIXES.iter().enumerate() {
@@ -83,20 +84,6 @@ unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: c_int) -> c_i
         }
     }
     file
-}
-
-/// The system call alone: musl's `open` adds one for kernels that do not know `O_CLOEXEC`.
-#[cfg(target_os = "linux")]
-unsafe fn open_for_sqlite(path: *const c_char, flags: c_int, mode: c_int) -> c_int {
-    // SAFETY: the caller's path ends with a zero.
-    let file = unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path, flags, mode) };
-    c_int::try_from(file).unwrap_or(-1)
-}
-
-#[cfg(not(target_os = "linux"))]
-unsafe fn open_for_sqlite(path: *const c_char, flags: c_int, mode: c_int) -> c_int {
-    // SAFETY: the caller's path ends with a zero.
-    unsafe { libc::open(path, flags, mode) }
 }
 
 /// Replaces `ftruncate`. SQLite resets an index while it holds the lock that keeps every other process from opening it.
@@ -118,7 +105,7 @@ unsafe extern "C" fn truncate(file: c_int, length: libc::off_t) -> c_int {
     unsafe { libc::ftruncate(file, length) }
 }
 
-/// What tells this start of the machine from others. `None` where nothing does.
+/// A mark of this start of the machine. `None` where the system gives none.
 fn boot() -> Option<[u8; 8]> {
     static BOOT: OnceLock<Option<[u8; 8]>> = OnceLock::new();
     *BOOT.get_or_init(|| birth_of_devices().or_else(random_id))
@@ -136,12 +123,10 @@ fn random_id() -> Option<[u8; 8]> {
 const EARLIEST_BIRTH: i64 = 1_600_000_000;
 
 /// The kind of file system; its type and that of the constant differ between C libraries.
-#[cfg(target_os = "linux")]
 const TMPFS: u64 = 0x0102_1994;
 
 /// When the kernel made `/dev`, which lies in memory: with each start of a machine or of a container. Takes 2 µs, where the
 /// random id takes 12 of a prompt's 1,000.
-#[cfg(target_os = "linux")]
 fn birth_of_devices() -> Option<[u8; 8]> {
     let folder = c"/dev".as_ptr();
     // SAFETY: zeros are values of both types, which the kernel fills.
@@ -155,11 +140,6 @@ fn birth_of_devices() -> Option<[u8; 8]> {
     let is_born = devices.stx_mask & libc::STATX_BTIME != 0 && devices.stx_btime.tv_sec > EARLIEST_BIRTH;
     let birth = devices.stx_btime.tv_sec.cast_unsigned() << 30 | u64::from(devices.stx_btime.tv_nsec);
     (lies_in_memory && is_born).then_some(birth.to_be_bytes())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn birth_of_devices() -> Option<[u8; 8]> {
-    None
 }
 
 /// Whether the index was made since the machine started, and is that of the WAL beside it.

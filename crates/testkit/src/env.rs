@@ -293,15 +293,11 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 fn short_folder() -> TempDir {
+    let usual = std::env::temp_dir();
+    let parent = if usual.as_os_str().len() > LONGEST_ROOT { Path::new("/tmp") } else { &usual };
     let mut builder = tempfile::Builder::new();
     builder.prefix("tow").rand_bytes(8);
-    builder.tempdir_in(short_parent()).expect("the temporary folder is writable")
-}
-
-/// The usual temporary folder, unless sockets below it would have names that are too long.
-pub(crate) fn short_parent() -> PathBuf {
-    let usual = std::env::temp_dir();
-    if usual.as_os_str().len() > LONGEST_ROOT { PathBuf::from("/tmp") } else { usual }
+    builder.tempdir_in(parent).expect("the temporary folder is writable")
 }
 
 fn variables(root: &Path) -> BTreeMap<String, String> {

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 
 use tempfile::TempDir;
 
-use crate::env::{cache, short_parent};
+use crate::env::cache;
 use crate::postgres_certificates::{self, Served};
 use crate::processes::{self, Process};
 use crate::run::Run;
@@ -210,7 +210,7 @@ impl Postgres {
     #[track_caller]
     fn start(build: Build, disk: Disk) -> Postgres {
         let below = if disk == Disk::Fast { in_memory() } else { None };
-        Postgres::start_below(&below.unwrap_or_else(short_parent), build, disk)
+        Postgres::start_below(&below.unwrap_or_else(|| PathBuf::from("/tmp")), build, disk)
     }
 
     #[track_caller]
