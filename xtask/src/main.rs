@@ -168,3 +168,14 @@ fn report(failure: &Failure) -> ExitCode {
     drop(io::stderr().write_all(text.as_bytes()));
     ExitCode::from(2)
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    /// `bench inherit` ended with a panic about two groups of one name, before it measured anything.
+    #[test]
+    fn a_benchmark_could_not_be_started() {
+        super::Xtask::command().debug_assert();
+    }
+}

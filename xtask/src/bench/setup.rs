@@ -17,8 +17,9 @@ use super::host::{announce, settle, temporary_folder};
 use super::payload::Recordings;
 use super::report::Report;
 
-/// How to measure.
+/// How to measure. Without a group: clap names it after the type, and `inherit` has options of that name around these.
 #[derive(Args)]
+#[group(skip)]
 pub struct Options {
     /// Measure this binary instead of building the static release binary
     #[arg(long, value_name = "PATH")]
