@@ -19,7 +19,7 @@ use towline_core::patience::stretch;
 use towline_core::time::Timestamp;
 
 /// The schema version that this binary writes.
-pub const SCHEMA: u32 = 8;
+pub const SCHEMA: u32 = 9;
 
 const MIGRATIONS: [&str; SCHEMA as usize] = [
     include_str!("migrations/0001_first.sql"),
@@ -30,6 +30,7 @@ const MIGRATIONS: [&str; SCHEMA as usize] = [
     include_str!("migrations/0006_batons_from_afar.sql"),
     include_str!("migrations/0007_terse_schema.sql"),
     include_str!("migrations/0008_untyped_columns.sql"),
+    include_str!("migrations/0009_fewer_indexes.sql"),
 ];
 
 /// More statements than any of our transactions uses: an evicted statement would be prepared again each time.
@@ -394,20 +395,60 @@ mod tests {
         old.pragma_update(None, "foreign_keys", false).unwrap();
         old.execute(insert, []).unwrap();
         let columns_before = columns_in(&old);
-        drop(old);
-        let store = open(&home, &lock).unwrap();
-        assert_eq!(store.complaints().unwrap(), Vec::<String>::new());
-        let count = |query: &str| store.db.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
+        migrate(&old, &MIGRATIONS[..8]).unwrap();
+        assert_eq!(complaints(&old).unwrap(), Vec::<String>::new());
+        let count = |query: &str| old.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
         assert_eq!(count("select count(*) from waits where reason = 'question' and ended_at = 4"), 1);
         let wordy = ["not null", " text,", " text)", "blob", "strict", " integer,", "integer)"];
         for word in wordy {
             let tables = format!("from sqlite_schema where type = 'table' and sql like '%{word}%'");
             assert_eq!(count(&format!("select count(*) {tables}")), 0, "{word}");
         }
-        assert!(store.db.execute(insert, []).is_err(), "a key stays unique");
+        assert!(old.execute(insert, []).is_err(), "a key stays unique");
         let by_row_id = "select count(*) from sqlite_schema where sql like '%(id integer primary key%'";
         assert_eq!(count(by_row_id), 8, "a row id stays one");
-        assert_eq!(columns_in(&store.db), columns_before, "a column stays");
+        assert_eq!(columns_in(&old), columns_before, "a column stays");
+        drop(old);
+        assert_eq!(open(&home, &lock).unwrap().complaints().unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_schema_with_fewer_indexes_keeps_rows_keys_and_order() {
+        let (_folder, home, lock) = fresh();
+        open_or_make(&home.database()).unwrap();
+        let old = connect(&home.database(), OpenFlags::default()).unwrap();
+        migrate(&old, &MIGRATIONS[..8]).unwrap();
+        let seat = "insert into seats (uid, key, kind) values (x'03', 'seat', 'tmux')";
+        let turn =
+            "insert into heard_turns (uid, session, ordinal, prompt) values (randomblob(16), 7, 2, 'second')";
+        old.execute_batch(&format!(
+            "insert into sessions (id, uid, agent, session, state, last_event_at, seat, recalled_at)
+                 values (7, x'01', 'a', '1', 'idle', 7200001, 'seat', 5);
+             insert into projects (id, uid, root, name) values (4, x'02', '/boat', 'boat');
+             insert into jobs (id, uid, kind, subject, due_at, attempts) values (9, x'04', 'expire', 'all', 3, 1);
+             insert into heard_turns (id, uid, session, ordinal, prompt) values (1, x'05', 7, 3, 'third');
+             {seat}; {turn};"
+        ))
+        .unwrap();
+        drop(old);
+        let store = open(&home, &lock).unwrap();
+        assert_eq!(store.complaints().unwrap(), Vec::<String>::new());
+        let read = |query: &str| store.db.query_row(query, [], |row| row.get::<_, String>(0)).unwrap();
+        assert_eq!(
+            read("select group_concat(prompt) from (select prompt from heard_turns where session = 7)"),
+            "second,third"
+        );
+        assert_eq!(
+            read("select id || session || active_hour || recalled_at || on_clear from sessions"),
+            "7125always"
+        );
+        assert_eq!(read("select p.id || root || key || hex(s.uid) from projects p, seats s"), "4/boatseat03");
+        assert_eq!(read("select id || kind || subject || due_at || attempts from jobs"), "9expireall31");
+        for again in [seat, turn] {
+            assert!(store.db.execute(again, []).is_err(), "a key stays unique: {again}");
+        }
+        let broken = "select count(*) || '' from sqlite_schema where instr(sql, char(10)) and type = 'table'";
+        assert_eq!(read(broken), "0", "hooks parse no line ends");
     }
 
     /// The number of columns of all tables.

@@ -11,7 +11,6 @@ use rusqlite::{Transaction, TransactionBehavior};
 use std::time::Duration;
 use towline_core::event::Event;
 use towline_core::expiry::ClockWatch;
-use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
 /// A WAL beyond this size makes every open slower, since the first connection to open it reads all of it.
@@ -130,9 +129,9 @@ pub fn run_jobs(
     Ok(done)
 }
 
-/// Schedules the next expiry. `uid` is the job's id if it is not queued yet.
-pub fn plan_expiry(store: &Store, uid: Uid, now: Timestamp) -> Result<()> {
-    store.queue(uid, UpkeepKind::Expire, "all", now.plus_ms(EXPIRE_EVERY_MS))
+/// Schedules the next expiry.
+pub fn plan_expiry(store: &Store, now: Timestamp) -> Result<()> {
+    store.queue(UpkeepKind::Expire, "all", now.plus_ms(EXPIRE_EVERY_MS))
 }
 
 /// Deletes nothing while the clock may be wrong.

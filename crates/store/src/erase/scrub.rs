@@ -16,18 +16,22 @@ use std::collections::BTreeSet;
 use towline_core::event::Event;
 use towline_core::id::SessionKey;
 
-/// The text columns: table, row id, column.
-const TEXTS: [(&str, &str, &str); 9] = [
-    ("hops", "id", "text"),
-    ("intents", "id", "text"),
-    ("heard_turns", "rowid", "prompt"),
-    ("sessions", "id", "prompt"),
-    ("sessions", "id", "answer"),
-    ("jobs", "id", "last_error"),
-    ("bookmarks", "id", "label"),
-    ("bookmarks", "id", "branch"),
-    ("bookmarks", "id", "commit_id"),
+/// The text columns: table, key, column.
+const TEXTS: [(&str, Key, &str); 9] = [
+    ("hops", ROW, "text"),
+    ("intents", ROW, "text"),
+    ("heard_turns", ["session", "ordinal"], "prompt"),
+    ("sessions", ROW, "prompt"),
+    ("sessions", ROW, "answer"),
+    ("jobs", ROW, "last_error"),
+    ("bookmarks", ROW, "label"),
+    ("bookmarks", ROW, "branch"),
+    ("bookmarks", ROW, "commit_id"),
 ];
+
+/// The columns that name a row.
+type Key = [&'static str; 2];
+const ROW: Key = ["id", "id"];
 
 /// A fault with a secret in its text is deleted.
 const FAULTS: &str = "select distinct detail from faults";
@@ -71,12 +75,12 @@ impl Store {
             self.drop_session(id, &mut erased)?;
         }
         self.db.execute(DROP_UNUSED_PROJECTS, [])?;
-        for (table, id, column) in TEXTS {
-            let find = format!("select {id}, {column} from {table} where {column} is not null");
-            let change = format!("update {table} set {column} = ?2 where {id} = ?1");
-            for (id, text) in self.db.all::<(i64, String)>(&find, [])? {
+        for (table, [first, second], column) in TEXTS {
+            let find = format!("select {first}, {second}, {column} from {table} where {column} is not null");
+            let change = format!("update {table} set {column} = ?3 where {first} = ?1 and {second} = ?2");
+            for (first, second, text) in self.db.all::<(i64, i64, String)>(&find, [])? {
                 if let Some(clean) = (cleaner.clean)(&text) {
-                    erased.others += self.db.change(&change, (id, clean))?;
+                    erased.others += self.db.change(&change, (first, second, clean))?;
                 }
             }
         }

@@ -269,7 +269,7 @@ fn upkeep_bounds_the_log_the_journal_and_the_events() {
     // Its header and a frame, which SQLite syncs to the disk: the hook that wrote them first waited for it.
     assert_eq!(fs::metadata(bench.home.write_ahead_log()).unwrap().len(), 32 + 24 + 4096);
     let far = Timestamp(bench.clock + 40 * 86_400_000);
-    upkeep::plan_expiry(&store, Uid([4; 16]), Timestamp(0)).unwrap();
+    upkeep::plan_expiry(&store, Timestamp(0)).unwrap();
     let retention = Retention { events_days: 30, journal_bytes: 0 };
     let run = |at, clock| upkeep::run_jobs(&store, retention, at, clock).unwrap();
     let held = run(far, ClockTrust::Watched);
@@ -284,8 +284,8 @@ fn upkeep_bounds_the_log_the_journal_and_the_events() {
 fn jobs_are_leased_returned_and_finished() {
     let bench = Bench::new();
     let (store, _) = bench.apply_all();
-    store.queue(Uid([1; 16]), crate::UpkeepKind::Expire, "x", Timestamp(10)).unwrap();
-    store.queue(Uid([2; 16]), crate::UpkeepKind::Expire, "x", Timestamp(5)).unwrap();
+    store.queue(crate::UpkeepKind::Expire, "x", Timestamp(10)).unwrap();
+    store.queue(crate::UpkeepKind::Expire, "x", Timestamp(5)).unwrap();
     assert!(store.lease(Timestamp(4), Timestamp(9)).unwrap().is_none(), "not due");
     let job = store.lease(Timestamp(6), Timestamp(9)).unwrap().unwrap();
     assert!(store.lease(Timestamp(7), Timestamp(9)).unwrap().is_none(), "leased");
@@ -315,12 +315,12 @@ fn hot_statements_use_their_indexes() {
     for query in [
         "select id from sessions where agent = 'a' and session = 'b'",
         "select id from seats where key = 'k'",
-        "select id from heard_turns where session = 1 and ordinal = 2",
+        "select uid from heard_turns where session = 1 and ordinal = 2",
         "select id from projects where remote = 'r'",
         "select inheriting from sessions where agent = 'a' and session = 'b'",
         "select uid from inheritances where heir = 1 order by decided_at desc",
         "select uid from batons where taken_at is null and dropped_at is null and passed_at > 1 and seat = 's'",
-        "select id from sessions where project = 1 and last_event_at between 1 and 2",
+        "select id from sessions where project = 1 and active_hour between 1 and 2",
     ] {
         let plan: String =
             store.db.query_row(&format!("explain query plan {query}"), [], |row| row.get(3)).unwrap();

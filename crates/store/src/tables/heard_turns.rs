@@ -5,7 +5,7 @@
 use crate::columns::{Columns, from_row, values};
 use crate::query::Query;
 use crate::{Result, Store};
-use towline_core::id::{SessionKey, Uid};
+use towline_core::id::SessionKey;
 use towline_core::session::{SessionTurn, TurnOutcome};
 use towline_core::text::SafeText;
 use towline_core::time::Timestamp;
@@ -77,14 +77,8 @@ impl Store {
 }
 
 from_row! { SessionTurn {
-    uid: uid, ordinal: ordinal, id, origin, prompt, started_at, ended: ended, tool_calls, tool_failures, steered
+    uid, ordinal: ordinal, id, origin, prompt, started_at, ended: ended, tool_calls, tool_failures, steered
 } }
-
-/// Behind the row's `id`.
-fn uid(columns: &mut Columns<'_>) -> rusqlite::Result<Uid> {
-    columns.skip(1);
-    columns.get()
-}
 
 /// Behind `machine`, `revision` and `session`.
 fn ordinal(columns: &mut Columns<'_>) -> rusqlite::Result<u32> {

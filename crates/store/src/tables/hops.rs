@@ -46,7 +46,7 @@ const COLUMNS: &str = "
     from hops h join sessions s on s.id = h.session left join sessions n on n.id = h.successor
     left join sessions g on g.id = h.given_to";
 
-/// The condition of the partial index.
+/// By the index of stages, like the next one.
 const OPEN: &str = "h.stage in ('asked', 'written', 'clearing', 'continuing')";
 const UNREPORTED: &str = "h.stage in ('failed', 'stopped') and h.told_at is null";
 

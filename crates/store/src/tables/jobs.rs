@@ -5,12 +5,11 @@
 use crate::columns::{from_row, parsed_columns};
 use crate::query::Query;
 use crate::{Result, Store};
-use towline_core::id::Uid;
 use towline_core::time::Timestamp;
 
 /// Queueing the same job twice keeps the earlier time.
 const QUEUE: &str = "
-    insert into jobs (uid, kind, subject, due_at, attempts) values (?1, ?2, ?3, ?4, 0)
+    insert into jobs (kind, subject, due_at, attempts) values (?1, ?2, ?3, 0)
     on conflict (kind, subject) do update set due_at = min(due_at, excluded.due_at)";
 
 const DUE: &str = "select 1 from jobs where due_at <= ?1 and ifnull(leased_until, 0) <= ?1 limit 1";
@@ -45,8 +44,8 @@ from_row!(UpkeepJob { id, kind, subject, attempts });
 parsed_columns! { Option<UpkeepKind> = lenient(UpkeepKind::named), }
 
 impl Store {
-    pub fn queue(&self, uid: Uid, kind: UpkeepKind, subject: &str, due_at: Timestamp) -> Result<()> {
-        self.db.run(QUEUE, (uid.0, kind.name(), subject, due_at.0))
+    pub fn queue(&self, kind: UpkeepKind, subject: &str, due_at: Timestamp) -> Result<()> {
+        self.db.run(QUEUE, (kind.name(), subject, due_at.0))
     }
 
     pub fn has_due_job(&self, now: Timestamp) -> Result<bool> {

@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 use towline_core::bookmark::BookmarkCounters;
 use towline_core::event::EndedBy;
 use towline_core::id::{SessionKey, SubagentId};
-use towline_core::inherit::InheritSettings;
+use towline_core::inherit::{HOUR_MS, InheritSettings};
 use towline_core::meter::{ContextUsage, Exactness, NotifiedThresholds, UsageMeter, UsageSource};
 use towline_core::project::ProjectIdentity;
 use towline_core::session::{OpenDialog, Session, SessionState};
@@ -37,7 +37,8 @@ const PROJECT: &str = "select root, remote, name from projects where id = ?1";
 /// whose work another one continues. Loading one costs 60 times as much as leaving it out here.
 const CLEARABLE_BETWEEN: &str = "
     select s.agent || ':' || s.session from sessions s
-    where s.project = ?1 and s.last_event_at between ?2 and ?3 and s.agent = ?4
+    where s.project = ?1 and s.active_hour between ?2 / 3600000 and ?3 / 3600000
+     and s.last_event_at between ?2 and ?3 and s.agent = ?4
      and s.state not in ('working', 'blocked')
      and not exists (select 1 from inheritances i where i.from_session = s.id and i.way in ('clear', 'fallback')
                      and i.decided_at >= ifnull(s.prompted_at, 0))
@@ -50,7 +51,7 @@ const NAMED: &str = "
     order by id limit 20";
 
 /// The condition of the partial index, so that ended sessions are not scanned.
-const LIVE: &str = "where state <> 'ended' and seat is not null order by last_event_at";
+const LIVE: &str = "where ended_at is null and seat is not null order by last_event_at";
 
 /// Scans the whole history: only for callers that list it.
 const ENDED: &str =
@@ -175,7 +176,7 @@ impl Store {
 }
 
 /// A session's columns and values, except those that never change.
-fn cells(session: &Session, project: Option<i64>) -> [(&'static str, ToSqlOutput<'_>); 43] {
+fn cells(session: &Session, project: Option<i64>) -> [(&'static str, ToSqlOutput<'_>); 44] {
     let subagents: Vec<&str> = session.subagents.iter().map(SubagentId::as_str).collect();
     let (asked, fill) = (session.asked.as_ref(), session.meter.fill());
     let time = |at: Option<Timestamp>| number(at.map(|at| at.0));
@@ -223,6 +224,7 @@ fn cells(session: &Session, project: Option<i64>) -> [(&'static str, ToSqlOutput
         ("turns", number(Some(session.turns.into()))),
         ("since_bookmark", encode_counts(&session.since_bookmark).into()),
         ("recalled_at", time(session.memories_given_at)),
+        ("active_hour", number(Some(session.last_event_at.0 / HOUR_MS))),
     ]
 }
 
@@ -380,7 +382,7 @@ mod tests {
             seen: is_odd,
             started_at: Timestamp(5),
             started_by: if is_odd { StartedBy::Clear } else { StartedBy::Resume },
-            last_event_at: Timestamp(10 + n),
+            last_event_at: Timestamp(10 + n * HOUR_MS),
             ended: Some((Timestamp(20 + n), if is_odd { EndedBy::Clear } else { EndedBy::Exit })),
             presence: if is_odd { SessionPresence::Terminal } else { SessionPresence::Ide },
             folder: Some(format!("/folder/{n}")),

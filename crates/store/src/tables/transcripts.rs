@@ -11,7 +11,8 @@ use towline_core::time::Timestamp;
 /// Sessions without a seat are not in the index of live sessions, so the latest rows are checked too.
 const LIVE: &str = "
     select s.agent, s.transcript, p.root, p.remote, null from sessions s left join projects p on p.id = s.project
-    where s.state <> 'ended' and s.seat is not null and s.last_event_at >= ?1 and s.transcript is not null
+    where s.ended_at is null and s.seat is not null and s.active_hour >= ?1 / 3600000
+     and s.last_event_at >= ?1 and s.transcript is not null
     union
     select s.agent, s.transcript, p.root, p.remote, null
     from (select * from sessions order by id desc limit 64) s left join projects p on p.id = s.project
@@ -58,8 +59,9 @@ mod tests {
 
     const ADD: &str = "
         insert into sessions (uid, machine, revision, agent, session, state, since, seen, started_at, started_by,
-            last_event_at, ended_at, presence, transcript, seat, subagents, background, compactions, turns)
-        values (randomblob(16), x'', 1, 'alpha', ?1, ?2, 0, 0, 0, 'startup', ?3, ?4, 'terminal', '/' || ?1, ?5, '', 0, 0, 0)";
+            last_event_at, ended_at, presence, transcript, seat, subagents, background, compactions, turns,
+            active_hour)
+        values (randomblob(16), x'', 1, 'alpha', ?1, ?2, 0, 0, 0, 'startup', ?3, ?4, 'terminal', '/' || ?1, ?5, '', 0, 0, 0, 0)";
 
     #[test]
     fn live_and_recently_ended_sessions_are_found_through_indexes() {
@@ -85,7 +87,7 @@ mod tests {
         let plan = plan.query_map((0, 0), |row| row.get::<_, String>(3)).unwrap();
         let plan: Vec<String> = plan.map(|line| line.unwrap()).collect();
         assert!(
-            plan.iter().any(|line| line.contains("USING INDEX live_sessions (last_event_at>?)")),
+            plan.iter().any(|line| line.contains("USING INDEX live_sessions (active_hour>?)")),
             "{plan:?}"
         );
     }

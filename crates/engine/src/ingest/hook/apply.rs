@@ -415,7 +415,7 @@ fn reply_to(call: &HookCall, event: &Event, store: &Store, afoot: &Afoot) -> Res
         };
     }
     if let EventKind::SessionStarted { .. } = event.happening {
-        upkeep::plan_expiry(store, call.env.uid(), call.env.now)?;
+        upkeep::plan_expiry(store, call.env.now)?;
         let attended = event.scene.as_ref().is_some_and(|scene| scene.presence != SessionPresence::Headless);
         let told = || -> Result<Reply, StoreError> {
             Ok(tell_faults(call, store)?.merge(enrich::session_start_notice(&call.env)))
