@@ -110,7 +110,7 @@ impl Store {
         }
         transaction.commit()?;
         for session in &working {
-            marks::make(&self.home, session);
+            marks::raise(&self.home, session);
         }
         applied.events += batch.events;
         applied.effects.append(&mut batch.effects);
@@ -332,15 +332,19 @@ impl<'a> ProjectionBatch<'a> {
         Ok(())
     }
 
-    /// Saves everything; removes the marks of sessions that are not working first, and returns the working sessions.
+    /// Saves everything; lowers the marks of sessions that are not working first, and returns the working sessions.
     fn save(&mut self) -> Result<Vec<SessionKey>> {
         let mut working = vec![];
         for (key, stored) in &self.sessions {
-            if stored.session.state == SessionState::Working {
-                working.push(key.clone());
-            } else {
-                marks::remove(&self.store.home, key).map_err(|source| self.store.folder_error(source))?;
-            }
+            let is_off = match stored.session.state {
+                SessionState::Working => {
+                    working.push(key.clone());
+                    continue;
+                }
+                SessionState::Ended => marks::remove(&self.store.home, key),
+                _ => marks::lower(&self.store.home, key),
+            };
+            is_off.map_err(|source| self.store.folder_error(source))?;
         }
         self.save_sessions()?;
         for key in &self.changed_seats {

@@ -6,7 +6,7 @@ use crate::database::release_pages;
 use crate::home::{DataFolder, size};
 use crate::lock::ProjectionLock;
 use crate::query::Query;
-use crate::{Result, Store, StoreError, UpkeepKind, journal};
+use crate::{Result, Store, StoreError, UpkeepKind, journal, marks};
 use rusqlite::{Transaction, TransactionBehavior};
 use std::time::Duration;
 use towline_core::event::Event;
@@ -80,6 +80,9 @@ pub fn checkpoint(store: &Store) -> Result<()> {
     store.db.busy_timeout(Duration::from_millis(patience.unsigned_abs()))?;
     begin_wal(store)
 }
+
+/// How long a session may rest and keep its mark.
+const MARKS_REST_MS: i64 = 7 * DAY_MS;
 
 /// Changes a page; the second time it is as before. SQLite writes no page for a row that keeps its value.
 const FLIP: &str = "update folded set mark = ~mark where only_row = 1";
@@ -213,6 +216,8 @@ fn expire(store: &Store, retention: Retention, now: Timestamp) -> Result<UpkeepR
     store.bound_faults()?;
     transaction.commit()?;
     release_pages(&store.db, MOST_PAGES)?;
+    marks::remove_resting(&store.home, now.plus_ms(-MARKS_REST_MS))
+        .map_err(|source| store.folder_error(source))?;
     let applied = store.applied_position(&store.segments()?)?;
     // A label without its project would not be listed there after a rebuild.
     let scene_of = |event: &Event| store.scene_of(&event.session).ok().flatten();

@@ -207,9 +207,34 @@ fn the_mark_is_there_exactly_while_the_session_works() {
     assert!(!is_marked(&bench), "nobody applied yet");
     bench.apply_all();
     assert!(is_marked(&bench));
-    bench.accept("a:1", STOP);
+    for _ in 0..2 {
+        bench.accept("a:1", STOP);
+        bench.apply_all();
+        assert!(!is_marked(&bench) && !marks::is_any(&bench.home));
+        bench.accept("a:1", prompt("more"));
+        bench.apply_all();
+        assert!(is_marked(&bench) && marks::is_any(&bench.home));
+    }
+}
+
+#[test]
+fn the_mark_of_an_ended_session_and_one_that_rested_for_long_are_removed() {
+    let mut bench = Bench::new();
+    let count = |bench: &Bench| fs::read_dir(bench.home.marks()).unwrap().count();
+    for session in ["a:ended", "a:rests", "a:works"] {
+        bench.accept(session, prompt("go"));
+    }
     bench.apply_all();
-    assert!(!is_marked(&bench));
+    bench.accept("a:rests", STOP);
+    bench.accept("a:ended", EventKind::SessionEnded { by: EndedBy::Exit });
+    bench.apply_all();
+    assert_eq!(count(&bench), 2);
+    let year_2100 = Timestamp(4_102_444_800_000);
+    marks::remove_resting(&bench.home, Timestamp(0)).unwrap();
+    assert_eq!(count(&bench), 2, "none rested that long");
+    marks::remove_resting(&bench.home, year_2100).unwrap();
+    assert_eq!(count(&bench), 1);
+    assert!(marks::is_working(&bench.home, &key("a:works")));
 }
 
 #[test]

@@ -104,7 +104,7 @@ mod tests {
         let year_2020 = Some(Timestamp(1_577_836_800_000));
         assert!(journal::last_append_at(&home) > year_2020 && archive::written_at(&home) > year_2020);
         assert!(!marks::is_any(&home));
-        marks::make(&home, &SessionKey::parse("alpha:1").unwrap());
+        marks::raise(&home, &SessionKey::parse("alpha:1").unwrap());
         assert!(marks::is_any(&home));
     }
 }
