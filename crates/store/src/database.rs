@@ -11,6 +11,8 @@ use crate::wal_index;
 use crate::{marks, memory};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
@@ -147,10 +149,15 @@ pub(crate) fn empty_wal(db: &Connection) -> Result<()> {
 }
 
 pub(crate) fn open_for_writing(path: &Path, patience: Duration, migrations: &[&str]) -> Result<Connection> {
-    // SQLite would create it world-readable; the -wal and -shm files inherit the mode set here.
-    open_or_make(path).map_err(|source| StoreError::Folder { path: path.to_owned(), source })?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = connect_ours(path, flags)?;
+    let db = match connect_ours(path, flags) {
+        Err(StoreError::Open { .. }) if !path.exists() => {
+            // SQLite would create it world-readable; the -wal and -shm files inherit the mode set here.
+            open_or_make(path).map_err(|source| StoreError::Folder { path: path.to_owned(), source })?;
+            connect_ours(path, flags)?
+        }
+        opened => opened?,
+    };
     db.busy_timeout(stretch(patience))?;
     // No checkpoint on close or, by the flags that SQLite is compiled with, on commit: the agent would wait for the disk.
     // `upkeep` does it while no agent waits.
@@ -274,11 +281,18 @@ fn writable_by(db: &Connection) -> rusqlite::Result<u32> {
     }
 }
 
+fn known_name(path: &Path) -> Option<Uid> {
+    // Longer than an id: one read tells all.
+    let mut text = [0; 64];
+    let length = File::open(path).and_then(|mut file| file.read(&mut text)).ok()?;
+    Uid::parse(std::str::from_utf8(text.get(..length)?).ok()?.trim()).ok()
+}
+
 /// Returns the machine's id; it is kept beside the database, so that a rebuilt database has the same one.
 pub(crate) fn machine_name(home: &DataFolder, new: Uid) -> Result<Uid> {
     let path = home.machine();
     let failed = |source| StoreError::Folder { path: path.clone(), source };
-    if let Some(known) = fs::read_to_string(&path).ok().and_then(|text| Uid::parse(text.trim()).ok()) {
+    if let Some(known) = known_name(&path) {
         return Ok(known);
     }
     let mut file = open_or_make(&path).map_err(failed)?;

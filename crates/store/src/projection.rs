@@ -43,6 +43,8 @@ pub struct Projected {
     pub caught_up: bool,
     /// The sessions of the last events, as their rows are now.
     pub sessions: BTreeMap<SessionKey, Session>,
+    /// After the last event, no continuation was open or unreported. False also if no event asked.
+    pub is_without_hops: bool,
 }
 
 /// Bytes of journal per transaction: small enough to stop in time, large enough to be fast.
@@ -114,6 +116,7 @@ impl Store {
         }
         applied.events += batch.events;
         applied.effects.append(&mut batch.effects);
+        applied.is_without_hops = batch.is_without_hops;
         applied.sessions = batch.sessions.into_iter().map(|(key, stored)| (key, stored.session)).collect();
         Ok(chunk.ended_by != journal::ChunkEnd::Limit)
     }
@@ -161,6 +164,7 @@ struct ProjectionBatch<'a> {
     has_asked_projects: bool,
     effects: Vec<Effect>,
     events: usize,
+    is_without_hops: bool,
 }
 
 impl<'a> ProjectionBatch<'a> {
@@ -174,6 +178,7 @@ impl<'a> ProjectionBatch<'a> {
             has_asked_projects: false,
             effects: vec![],
             events: 0,
+            is_without_hops: false,
         }
     }
 

@@ -1,4 +1,5 @@
-//! Keeps SQLite's WAL index (the `-shm` file) from one process to the next.
+//! Opens a database with fewer system calls: keeps SQLite's WAL index (the `-shm` file) from one process to the next, and
+//! spares it the search for links in the path.
 //!
 //! The first process that opens a database truncates the index, because a power cut may have damaged it, and builds it anew
 //! from the whole WAL. Most hooks are the first process: a prompt's hook read 30 frames of `towline.db`, and a session's first
@@ -45,6 +46,10 @@ pub(crate) fn keep() {
         // SAFETY: the default VFS lives as long as the process, and the functions have the signatures of those they replace.
         unsafe {
             let Some(vfs) = ffi::sqlite3_vfs_find(ptr::null()).as_mut() else { return };
+            if let Some(resolve) = vfs.xFullPathname {
+                let _ = RESOLVE.set(resolve);
+                vfs.xFullPathname = Some(full_path);
+            }
             let Some(set) = vfs.xSetSystemCall else { return };
             set(vfs, c"open".as_ptr(), Some(transmute::<Open, unsafe extern "C" fn()>(open)));
             set(vfs, c"ftruncate".as_ptr(), Some(transmute::<Truncate, unsafe extern "C" fn()>(truncate)));
@@ -52,19 +57,72 @@ pub(crate) fn keep() {
     });
 }
 
+type FullPath = unsafe extern "C" fn(*mut ffi::sqlite3_vfs, *const c_char, c_int, *mut c_char) -> c_int;
+
+/// SQLite's own function, which looks at each folder of the path for a link: six system calls of a hook's 120.
+static RESOLVE: OnceLock<FullPath> = OnceLock::new();
+
+/// Replaces `xFullPathname`. An absolute path to a file that is no link stays as it is: SQLite needs names for the WAL and its
+/// index beside the file, and those lie in the same folder, whichever way leads there.
+unsafe extern "C" fn full_path(
+    vfs: *mut ffi::sqlite3_vfs,
+    path: *const c_char,
+    room: c_int,
+    full: *mut c_char,
+) -> c_int {
+    // SAFETY: SQLite's paths end with a zero.
+    let bytes = unsafe { CStr::from_ptr(path) }.to_bytes_with_nul();
+    let fits = usize::try_from(room).is_ok_and(|room| bytes.len() <= room);
+    if bytes.starts_with(b"/") && fits && !is_link(path) {
+        // SAFETY: `full` has `room` bytes, and the path fits.
+        unsafe { ptr::copy_nonoverlapping(path, full, bytes.len()) };
+        return ffi::SQLITE_OK;
+    }
+    // SAFETY: the call that SQLite asked for.
+    RESOLVE.get().map_or(ffi::SQLITE_CANTOPEN, |resolve| unsafe { resolve(vfs, path, room, full) })
+}
+
+fn is_link(path: *const c_char) -> bool {
+    // SAFETY: zeros are a value of the type, which the kernel fills.
+    let mut found: libc::stat = unsafe { zeroed() };
+    // SAFETY: the path ends with a zero, and the structure lives during the call.
+    let is_found = unsafe { libc::lstat(path, &raw mut found) } == 0;
+    is_found && found.st_mode & libc::S_IFMT == libc::S_IFLNK
+}
+
 type Open = unsafe extern "C" fn(*const c_char, c_int, c_int) -> c_int;
 type Truncate = unsafe extern "C" fn(c_int, libc::off_t) -> c_int;
 
-/// A file that SQLite opened, with its name without the suffix.
-#[derive(Default)]
+/// SQLite opens no longer path than 512 bytes.
+const LONGEST_NAME: usize = 512;
+
+/// A file that SQLite opened, with its name without the suffix. Nothing to drop: a destructor per thread would cost each
+/// hook six system calls and three page faults.
 struct Opened {
     file: c_int,
-    database: Vec<u8>,
+    length: usize,
+    database: [u8; LONGEST_NAME],
+}
+
+impl Opened {
+    const NONE: Opened = Opened { file: -1, length: 0, database: [0; LONGEST_NAME] };
+
+    /// `None` for a longer name.
+    fn set(&mut self, file: c_int, database: &[u8]) -> Option<()> {
+        *self = Opened::NONE;
+        self.database.get_mut(..database.len())?.copy_from_slice(database);
+        (self.file, self.length) = (file, database.len());
+        Some(())
+    }
+
+    fn database(&self) -> &[u8] {
+        self.database.get(..self.length).unwrap_or_default()
+    }
 }
 
 thread_local! {
     /// The latest WAL and the latest index. A connection opens its WAL before its index, and keeps it as long.
-    static LATEST: RefCell<[Opened; 2]> = RefCell::default();
+    static LATEST: RefCell<[Opened; 2]> = const { RefCell::new([Opened::NONE; 2]) };
 }
 
 const SUFFIXES: [&[u8]; 2] = [b"-wal", b"-shm"];
@@ -79,8 +137,7 @@ unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: c_int) -> c_i
     let path = unsafe { CStr::from_ptr(path) }.to_bytes();
     for (place, suffix) in SUFFIXES.iter().enumerate() {
         if let Some(database) = path.strip_suffix(*suffix).filter(|_| file >= 0) {
-            let opened = Opened { file, database: database.to_vec() };
-            LATEST.with_borrow_mut(|latest| latest[place] = opened);
+            LATEST.with_borrow_mut(|latest| latest[place].set(file, database));
         }
     }
     file
@@ -159,7 +216,7 @@ fn is_current(index: &File, boot: [u8; 8]) -> io::Result<bool> {
 /// The open WAL of an index. `None` unless this thread opened both, and the index last.
 fn log_of(index: &File) -> Option<ManuallyDrop<File>> {
     LATEST.with_borrow(|[log, latest]| {
-        let is_its = latest.file == index.as_raw_fd() && latest.database == log.database;
+        let is_its = latest.file == index.as_raw_fd() && latest.database() == log.database();
         // SAFETY: the connection that opens the index has its WAL open, and it is not closed here.
         is_its.then(|| ManuallyDrop::new(unsafe { File::from_raw_fd(log.file) }))
     })
@@ -323,6 +380,22 @@ mod tests {
         fs::rename(larger.database(), files.database()).unwrap();
         files.writing().execute("insert into t values (4)", []).unwrap();
         assert_eq!(files.rows(), 5);
+    }
+
+    /// The WAL lies beside the file that a link names, and beside the link's own name there is none.
+    #[test]
+    fn a_database_behind_links_has_one_wal() {
+        let files = Files::with_three_rows();
+        let beside = tempfile::tempdir().unwrap();
+        let (link, folder) = (beside.path().join("link.db"), beside.path().join("folder"));
+        std::os::unix::fs::symlink(files.database(), &link).unwrap();
+        std::os::unix::fs::symlink(files.0.path(), &folder).unwrap();
+        for (path, row) in [(&link, 4), (&folder.join("x.db"), 5)] {
+            let db = open_for_writing(path, Duration::ZERO, &SCHEMA).unwrap();
+            db.execute("insert into t values (?)", [row]).unwrap();
+            assert_eq!(files.rows(), row);
+        }
+        assert_eq!(fs::read_dir(beside.path()).unwrap().count(), 2);
     }
 
     #[test]

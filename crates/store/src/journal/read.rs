@@ -5,8 +5,6 @@
 
 use super::frame::{self, ParsedFrame};
 use super::{JournalRecord, Segments};
-use crate::home::if_exists;
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use towline_core::fault::FaultRecord;
 
@@ -88,11 +86,13 @@ const INITIAL_CAPACITY: usize = 4096;
 
 fn read_segment(segments: &Segments, at: JournalPosition, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(INITIAL_CAPACITY);
-    let Some(mut file) = if_exists(File::open(segments.path(at.segment)))? else { return Ok(bytes) };
-    if at.offset > 0 {
-        file.seek(SeekFrom::Start(at.offset))?;
-    }
-    file.take(limit).read_to_end(&mut bytes)?;
+    let read = segments.with_file(at.segment, |mut file| {
+        if at.offset > 0 {
+            file.seek(SeekFrom::Start(at.offset))?;
+        }
+        file.take(limit).read_to_end(&mut bytes)
+    });
+    read?;
     Ok(bytes)
 }
 

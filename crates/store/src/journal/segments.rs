@@ -9,7 +9,8 @@ use crate::home::{DataFolder, if_exists, size};
 use crate::lock::ProjectionLock;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 pub(super) fn active(home: &DataFolder) -> PathBuf {
@@ -24,6 +25,8 @@ pub fn unsealed_bytes(home: &DataFolder) -> u64 {
 #[derive(Debug)]
 pub struct Segments {
     files: BTreeMap<u64, PathBuf>,
+    /// The active file, if it was opened to look at its mark: a hook reads it next.
+    opened: Option<(u64, File)>,
 }
 
 impl Segments {
@@ -37,12 +40,14 @@ impl Segments {
         }
         let last = files.keys().next_back().copied().unwrap_or(0);
         files.insert(last + 1, active(home));
-        Ok(Segments { files })
+        Ok(Segments { files, opened: None })
     }
 
     /// The active file alone, under this number.
     pub(crate) fn active_as(home: &DataFolder, number: u64) -> Segments {
-        Segments { files: BTreeMap::from([(number, active(home))]) }
+        let path = active(home);
+        let opened = File::open(&path).ok().map(|file| (number, file));
+        Segments { files: BTreeMap::from([(number, path)]), opened }
     }
 
     pub fn path(&self, number: u64) -> &Path {
@@ -60,11 +65,23 @@ impl Segments {
     /// A fingerprint that tells this file from another of the same name: length and checksum of its first record.
     pub fn mark(&self, number: u64) -> u64 {
         let mut head = [0; 12];
-        let read = File::open(self.path(number)).and_then(|mut file| file.read_exact(&mut head));
-        if read.is_err() {
+        let read = self.with_file(number, |file| file.read_exact_at(&mut head, 0));
+        if !matches!(read, Ok(Some(()))) {
             return 0;
         }
         head[4..].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+    }
+
+    /// Passes the segment's file to `read`; `None` if there is none.
+    pub(super) fn with_file<T>(
+        &self,
+        number: u64,
+        read: impl FnOnce(&File) -> io::Result<T>,
+    ) -> io::Result<Option<T>> {
+        match &self.opened {
+            Some((opened, file)) if *opened == number => read(file).map(Some),
+            _ => if_exists(File::open(self.path(number)))?.map(|file| read(&file)).transpose(),
+        }
     }
 
     /// The number of the next segment, if there is one.

@@ -13,7 +13,8 @@ impl ProjectionBatch<'_> {
     /// Applies the event to hops, after it was applied to its session and to intents.
     pub(super) fn apply_to_hops(&mut self, event: &Event) -> Result<()> {
         self.record_hop_event(event)?;
-        if !may_move(&event.happening) || !self.store.has_active_hops()? {
+        self.is_without_hops = may_move(&event.happening) && !self.store.has_active_hops()?;
+        if self.is_without_hops || !may_move(&event.happening) {
             return Ok(());
         }
         for hop in self.store.open_hops()? {

@@ -338,7 +338,9 @@ fn known(
         ReplyScope::All(AppliedEvent { event, .. }) => (*event, projected.caught_up),
         ReplyScope::Inheritance(event) => (event, false),
     };
-    let afoot = Afoot::at(&call.env, store, event)?;
+    // Asking again would take four more system calls.
+    let afoot =
+        if projected.is_without_hops { Afoot::default() } else { Afoot::at(&call.env, store, event)? };
     let mut gauge = Gauge::at(store, event, projected.sessions.get(&event.session))?;
     if let Some(gauge) = gauge.as_mut().filter(|_| measures) {
         gauge.read(&call.env);
