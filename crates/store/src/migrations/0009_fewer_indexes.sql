@@ -6,7 +6,7 @@ create table turns_anew (
     uid,
     machine,
     revision,
-    session,
+    session integer,
     ordinal,
     turn,
     origin,
@@ -46,7 +46,7 @@ create table sessions_anew (
     transcript,
     model,
     branch,
-    project,
+    project integer,
     seat,
     previous,
     prompt,
@@ -141,6 +141,16 @@ drop index open_hops;
 drop index untold_hops;
 create index hops_by_stage on hops (stage, told_at);
 
+-- Row ids of other tables have their type again. Without it SQLite cannot know that an index holds integers only, and a join
+-- by a row id read the whole table: all events for those of one session. The values are integers already.
 pragma writable_schema = on;
 update sqlite_schema set sql = replace(replace(sql, char(10) || '    ', ''), char(10), '') where type = 'table';
+update sqlite_schema set sql = replace(sql, '(session,uid,at', '(session integer,uid,at') where name = 'events';
+update sqlite_schema set sql = replace(sql, ',session,', ',session integer,')
+where name in ('waits', 'intents', 'bookmarks', 'hops', 'batons');
+update sqlite_schema set sql = replace(sql, ',heir,from_session,', ',heir integer,from_session integer,')
+where name = 'inheritances';
+update sqlite_schema set sql = replace(sql, ',successor,given_to,', ',successor integer,given_to integer,')
+where name = 'hops';
+update sqlite_schema set sql = replace(sql, ',project,passed_at,', ',project integer,passed_at,') where name = 'batons';
 pragma writable_schema = reset;

@@ -353,6 +353,37 @@ fn hot_statements_use_their_indexes() {
     }
 }
 
+/// Columns without a type lose an index where they are compared with a row id: the events of one session were found by
+/// reading those of all.
+#[test]
+fn joins_by_a_row_id_read_whole_tables() {
+    const ID: &str = "(select id from sessions where agent = 'a' and session = 'b')";
+    let (store, _) = Bench::new().apply_all();
+    let lines = |query: &str| {
+        let mut plan = store.db.prepare(&format!("explain query plan {query}")).unwrap();
+        let lines = plan.query_map([], |row| row.get::<_, String>(3)).unwrap();
+        lines.map(Result::unwrap).collect::<Vec<_>>()
+    };
+    let of_session = |table: &str, column: &str| {
+        [
+            format!("select 1 from {table} t join sessions s on s.id = t.{column} where s.agent = 'a' and s.session = 'b'"),
+            format!("select 1 from {table} t where t.{column} = {ID}"),
+        ]
+    };
+    let tables = [
+        ("events", "session"),
+        ("heard_turns", "session"),
+        ("bookmarks", "session"),
+        ("hops", "session"),
+        ("inheritances", "heir"),
+        ("inheritances", "from_session"),
+    ];
+    for query in tables.iter().flat_map(|(table, column)| of_session(table, column)) {
+        let plan = lines(&query);
+        assert!(plan.iter().all(|line| !line.starts_with("SCAN")), "{query}: {plan:?}");
+    }
+}
+
 #[test]
 fn a_journal_that_was_replaced_by_a_longer_one_loses_nothing() {
     let mut bench = Bench::new();
