@@ -37,7 +37,7 @@ impl DataFolder {
 
     /// Creates the folder and its subfolders, accessible to the owner only.
     pub fn create(&self) -> io::Result<()> {
-        for folder in [&self.folder, &self.journal(), &self.marks()] {
+        for folder in [&self.folder, &self.journal()] {
             private_folder(folder)?;
         }
         Ok(())
@@ -69,7 +69,8 @@ paths! {
     /// Exists while an erase is in progress: some of the erased data may still be on disk.
     pub erasing = "erasing",
     pub journal = "journal",
-    pub marks = "working",
+    /// Which sessions work.
+    pub marks = "marks",
     /// State kept about other programs' status bars.
     pub bars = "bars",
     /// The last context usage of each session.

@@ -341,15 +341,11 @@ impl<'a> ProjectionBatch<'a> {
     fn save(&mut self) -> Result<Vec<SessionKey>> {
         let mut working = vec![];
         for (key, stored) in &self.sessions {
-            let is_off = match stored.session.state {
-                SessionState::Working => {
-                    working.push(key.clone());
-                    continue;
-                }
-                SessionState::Ended => marks::remove(&self.store.home, key),
-                _ => marks::lower(&self.store.home, key),
-            };
-            is_off.map_err(|source| self.store.folder_error(source))?;
+            if stored.session.state == SessionState::Working {
+                working.push(key.clone());
+            } else {
+                marks::lower(&self.store.home, key).map_err(|source| self.store.folder_error(source))?;
+            }
         }
         self.save_sessions()?;
         for key in &self.changed_seats {

@@ -81,9 +81,6 @@ pub fn checkpoint(store: &Store) -> Result<()> {
     begin_wal(store)
 }
 
-/// How long a session may rest and keep its mark.
-const MARKS_REST_MS: i64 = 7 * DAY_MS;
-
 /// Changes a page; the second time it is as before. SQLite writes no page for a row that keeps its value.
 const FLIP: &str = "update folded set mark = ~mark where only_row = 1";
 
@@ -216,8 +213,7 @@ fn expire(store: &Store, retention: Retention, now: Timestamp) -> Result<UpkeepR
     store.bound_faults()?;
     transaction.commit()?;
     release_pages(&store.db, MOST_PAGES)?;
-    marks::remove_resting(&store.home, now.plus_ms(-MARKS_REST_MS))
-        .map_err(|source| store.folder_error(source))?;
+    marks::remove_old_folder(&store.home).map_err(|source| store.folder_error(source))?;
     let applied = store.applied_position(&store.segments()?)?;
     // A label without its project would not be listed there after a rebuild.
     let scene_of = |event: &Event| store.scene_of(&event.session).ok().flatten();

@@ -74,7 +74,7 @@ fn an_empty_database_is_filled_from_the_journal() {
 #[test]
 fn a_rebuild_needs_no_folder_but_the_journal() {
     let (world, sent) = with_history();
-    fs::remove_dir_all(world.data().marks()).expect("it is there");
+    fs::remove_file(world.data().marks()).expect("it is there");
     fs::write(world.data().database(), [b'x'; 3 * PAGE]).expect("it can be written");
     world.hook("UserPromptSubmit", &session());
     world.insist_on_events(&session(), sent + 1);

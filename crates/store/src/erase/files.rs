@@ -101,7 +101,7 @@ pub fn drop_derived(home: &DataFolder, needle: Option<&ForgetText>) -> io::Resul
 /// Removes the small files of erased sessions.
 pub(super) fn forget_sessions(home: &DataFolder, sessions: &BTreeSet<SessionKey>) -> io::Result<()> {
     for session in sessions {
-        marks::remove(home, session)?;
+        marks::lower(home, session)?;
         meters::remove(home, session)?;
         warned::remove(home, session)?;
         private::remove(home, session)?;

@@ -218,26 +218,6 @@ fn the_mark_is_there_exactly_while_the_session_works() {
 }
 
 #[test]
-fn the_mark_of_an_ended_session_and_one_that_rested_for_long_are_removed() {
-    let mut bench = Bench::new();
-    let count = |bench: &Bench| fs::read_dir(bench.home.marks()).unwrap().count();
-    for session in ["a:ended", "a:rests", "a:works"] {
-        bench.accept(session, prompt("go"));
-    }
-    bench.apply_all();
-    bench.accept("a:rests", STOP);
-    bench.accept("a:ended", EventKind::SessionEnded { by: EndedBy::Exit });
-    bench.apply_all();
-    assert_eq!(count(&bench), 2);
-    let year_2100 = Timestamp(4_102_444_800_000);
-    marks::remove_resting(&bench.home, Timestamp(0)).unwrap();
-    assert_eq!(count(&bench), 2, "none rested that long");
-    marks::remove_resting(&bench.home, year_2100).unwrap();
-    assert_eq!(count(&bench), 1);
-    assert!(marks::is_working(&bench.home, &key("a:works")));
-}
-
-#[test]
 fn an_apply_that_runs_out_of_time_goes_on_later_and_loses_nothing() {
     let mut bench = Bench::new();
     for _ in 0..3_000 {
@@ -366,7 +346,9 @@ fn joins_by_a_row_id_read_whole_tables() {
     };
     let of_session = |table: &str, column: &str| {
         [
-            format!("select 1 from {table} t join sessions s on s.id = t.{column} where s.agent = 'a' and s.session = 'b'"),
+            format!(
+                "select 1 from {table} t join sessions s on s.id = t.{column} where s.agent = 'a' and s.session = 'b'"
+            ),
             format!("select 1 from {table} t where t.{column} = {ID}"),
         ]
     };
