@@ -50,6 +50,13 @@ pub(crate) fn is_bidi_mark(c: char) -> bool {
 
 /// Whether the text is one line already, with only single spaces between words.
 pub(crate) fn is_one_line(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    // Most lines are ASCII. Read to their end, so that the loops vectorise.
+    if bytes.iter().fold(true, |fit, byte| fit & matches!(byte, b' '..=b'~')) {
+        let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
+        let has_gap = pairs.fold(false, |gap, (one, next)| gap | ((*one == b' ') & (*next == b' ')));
+        return !has_gap && !bytes.is_empty() && !text.starts_with(' ') && !text.ends_with(' ');
+    }
     let mut before = ' ';
     let is_allowed = |c: char| {
         let is_second_space = before == ' ' && c == ' ';

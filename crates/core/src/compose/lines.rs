@@ -138,6 +138,12 @@ struct FittedLines {
     is_shortened: bool,
 }
 
+/// The lines in the greatest of the widths in which they fit. Narrower ones never take more room.
+fn greatest(all_at: impl Fn(&usize) -> Option<FittedLines>) -> Option<FittedLines> {
+    let first = WIDTHS.partition_point(|width| all_at(width).is_none());
+    WIDTHS.get(first).and_then(all_at)
+}
+
 /// All lines in the greatest width in which they fit, else as many of the shortest ones as fit; in reading order. Room that
 /// is left then lengthens the newest.
 fn fitting(session: &SessionKey, newest_first: &[TurnLine<'_>], room: ContextBudget) -> FittedLines {
@@ -146,7 +152,7 @@ fn fitting(session: &SessionKey, newest_first: &[TurnLine<'_>], room: ContextBud
         (fitted.lines.len() == newest_first.len()).then_some(fitted)
     };
     let narrowest = || fitted_at(session, newest_first, NARROWEST, room);
-    let mut fitted = WIDTHS.iter().find_map(all_at).unwrap_or_else(narrowest);
+    let mut fitted = all_at(&MAX_LINE_CHARS).or_else(|| greatest(all_at)).unwrap_or_else(narrowest);
     let shortened = if fitted.is_shortened { &mut fitted.lines[..] } else { &mut [] };
     for (short, turn) in shortened.iter_mut().rev().zip(newest_first) {
         let long = line(session, *turn, MAX_LINE_CHARS);
