@@ -28,6 +28,11 @@ impl Desk {
         Desk::at(agent, NOON)
     }
 
+    /// With the real time: the background work removes small files that are a month old, by their own times.
+    fn today(agent: &'static str) -> Desk {
+        Desk::at(agent, UNIX_EPOCH.elapsed().unwrap().as_millis().try_into().unwrap())
+    }
+
     fn at(agent: &'static str, now: i64) -> Desk {
         let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
         let desk = Desk { env, agent, now: std::cell::Cell::new(now) };
@@ -340,8 +345,7 @@ fn a_transcript_that_was_made_after_the_end_of_its_first_turn_was_not_measured()
 /// Each end of a turn of such a session waited half a second.
 #[test]
 fn a_transcript_that_never_comes_is_awaited_once() {
-    // The background work removes marks that are a month old, by the time of their files.
-    let desk = Desk::at("claude", UNIX_EPOCH.elapsed().unwrap().as_millis().try_into().unwrap());
+    let desk = Desk::today("claude");
     let mark = desk.env.data_dir().join(format!("unwritten/claude.{SESSION}"));
     let end = json!({"last_assistant_message": "ANSWER-1"});
     desk.does("Stop", end.clone());
@@ -374,7 +378,7 @@ fn parallel_hooks_say_it_once() {
 
 #[test]
 fn ctx_10_the_clients_own_numbers_come_by_its_status_line_and_only_when_they_change() {
-    let desk = Desk::new("claude");
+    let desk = Desk::today("claude");
     desk.asks();
     let journal =
         || fs::metadata(DataFolder::at(desk.env.data_dir()).journal().join("active")).unwrap().len();

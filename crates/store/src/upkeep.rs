@@ -13,8 +13,9 @@ use towline_core::event::Event;
 use towline_core::expiry::ClockWatch;
 use towline_core::time::Timestamp;
 
-/// A WAL beyond this size makes every open slower, since the first connection to open it reads all of it.
-const WAL_NEEDS_UPKEEP: u64 = 256 * 1024;
+/// A WAL beyond this size makes opens slower wherever its index is built anew from all of it. Creating the database writes
+/// 250 KB: the first prompt must not start background work for that.
+const WAL_NEEDS_UPKEEP: u64 = 384 * 1024;
 
 /// Beyond this size the process that applies checkpoints the WAL although an agent waits: upkeep has not run.
 const WAL_MUST_SHRINK: u64 = 2 * 1024 * 1024;
