@@ -227,8 +227,14 @@ pub(crate) fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connect
     alloc::fill();
     memory::install();
     #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-    wal_index::keep();
+    wal_index::install();
     Connection::open_with_flags(path, flags)
+}
+
+/// For hooks: spares them reading the whole WAL if an earlier process left its index.
+pub fn keep_wal_index() {
+    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+    wal_index::trust();
 }
 
 fn connect_ours(path: &Path, flags: OpenFlags) -> Result<Connection> {

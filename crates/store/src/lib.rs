@@ -34,7 +34,7 @@ mod written;
 
 pub use alloc::{Allocator, fill_stack};
 pub use archive::Archive;
-pub use database::{Result, SCHEMA, Store, StoreError};
+pub use database::{Result, SCHEMA, Store, StoreError, keep_wal_index};
 pub use home::DataFolder;
 pub use projection::{Projected, ProjectionLimits, rebuild};
 pub use tables::batons::BatonRow;

@@ -35,7 +35,7 @@ use towline_core::inherit::{Fallback, InheritSettings, OnClear};
 use towline_core::reply::Reply;
 use towline_core::seat::SeatLocation;
 use towline_core::text::clip;
-use towline_store::{fill_stack, marks, warned};
+use towline_store::{fill_stack, keep_wal_index, marks, warned};
 use towline_terminal::process::Process;
 use towline_terminal::tail::last_bytes;
 
@@ -82,6 +82,7 @@ struct HookCall {
 /// name it, or marks the payload of a host.
 pub fn run(agent: Option<&OsStr>, detail: Option<&OsStr>) -> ! {
     fill_stack(STACK_PAGES);
+    keep_wal_index();
     if variable(GUARD).is_none() {
         std::panic::set_hook(Box::new(end_after_panic));
         match detail.and_then(OsStr::to_str) {
