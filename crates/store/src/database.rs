@@ -363,13 +363,18 @@ mod tests {
         assert!(open(&home, &lock).is_ok());
     }
 
+    /// A database as an earlier version left it.
+    fn of_version(home: &DataFolder, version: usize) -> Connection {
+        open_or_make(&home.database()).unwrap();
+        let old = connect(&home.database(), OpenFlags::default()).unwrap();
+        migrate(&old, &MIGRATIONS[..version]).unwrap();
+        old
+    }
+
     #[test]
     fn a_migration_keeps_the_rows_of_an_older_database() {
         let (_folder, home, lock) = fresh();
-        open_or_make(&home.database()).unwrap();
-        let old = connect(&home.database(), OpenFlags::default()).unwrap();
-        old.execute_batch(&format!("{}\n{}\npragma user_version = 2;", MIGRATIONS[0], MIGRATIONS[1]))
-            .unwrap();
+        let old = of_version(&home, 2);
         old.execute_batch(
             "insert into sessions (id, uid, machine, revision, agent, session, state, since, seen, started_at, started_by,
                  last_event_at, presence, prompt, subagents, background, compactions, turns)
@@ -389,9 +394,7 @@ mod tests {
     #[test]
     fn a_migration_to_batons_from_afar_keeps_local_batons() {
         let (_folder, home, lock) = fresh();
-        open_or_make(&home.database()).unwrap();
-        let old = connect(&home.database(), OpenFlags::default()).unwrap();
-        migrate(&old, &MIGRATIONS[..5]).unwrap();
+        let old = of_version(&home, 5);
         old.execute_batch(
             "insert into sessions (id, uid, machine, revision, agent, session, state, since, seen, started_at, started_by,
                  last_event_at, presence, subagents, background, compactions, turns)
@@ -408,9 +411,7 @@ mod tests {
     #[test]
     fn a_terse_schema_keeps_rows_keys_and_row_ids() {
         let (_folder, home, lock) = fresh();
-        open_or_make(&home.database()).unwrap();
-        let old = connect(&home.database(), OpenFlags::default()).unwrap();
-        migrate(&old, &MIGRATIONS[..6]).unwrap();
+        let old = of_version(&home, 6);
         let insert = "insert into waits values (x'01', x'02', 1, 'question', 3, 4)";
         old.pragma_update(None, "foreign_keys", false).unwrap();
         old.execute(insert, []).unwrap();
@@ -435,9 +436,7 @@ mod tests {
     #[test]
     fn a_schema_with_fewer_indexes_keeps_rows_keys_and_order() {
         let (_folder, home, lock) = fresh();
-        open_or_make(&home.database()).unwrap();
-        let old = connect(&home.database(), OpenFlags::default()).unwrap();
-        migrate(&old, &MIGRATIONS[..8]).unwrap();
+        let old = of_version(&home, 8);
         let seat = "insert into seats (uid, key, kind) values (x'03', 'seat', 'tmux')";
         let turn =
             "insert into heard_turns (uid, session, ordinal, prompt) values (randomblob(16), 7, 2, 'second')";
@@ -481,9 +480,7 @@ mod tests {
     #[test]
     fn opening_an_older_database_for_reading_migrates_it() {
         let (_folder, home, _lock) = fresh();
-        open_or_make(&home.database()).unwrap();
-        let old = connect(&home.database(), OpenFlags::default()).unwrap();
-        migrate(&old, &MIGRATIONS[..2]).unwrap();
+        let old = of_version(&home, 2);
         assert_eq!(schema_of(&old).unwrap(), 2);
         let reader = Store::read(&home, Duration::from_millis(50)).unwrap().unwrap();
         assert_eq!(reader.schema().unwrap(), SCHEMA);
