@@ -1,5 +1,5 @@
 -- A hook that begins a turn wrote ten pages, three of them for indexes that it did not need, and every hook that applies
--- events parses this schema. Now it writes seven pages and parses eight indexes fewer.
+-- events parses this schema. Now it writes seven pages and parses seven indexes fewer.
 
 -- Found by its session and its place there, and stored in that order, without a second and a third tree.
 create table turns_anew (
