@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use towline_store::lock::{ArchiveLock, WorkLock};
-use towline_store::{Archive, DataFolder};
+use towline_store::{Archive, DataFolder, upkeep};
 use towline_testkit::{Run, TestEnv, wait};
 
 /// 2026-11-01T12:00:00Z.
@@ -247,16 +247,15 @@ fn the_log_of_the_database_grew_as_long_as_the_worker_was_at_work() {
     let env = TestEnv::new(env!("CARGO_BIN_EXE_tow"));
     let path = transcript(&env, "s-1", 3, 100);
     let held = worker_that_waits(&env, &path);
-    let log = DataFolder::at(env.data_dir()).write_ahead_log();
+    let home = DataFolder::at(env.data_dir());
+    let log = home.write_ahead_log();
     let mut written = 0;
-    while written <= 256 * 1024 {
+    while written <= 512 * 1024 {
         let before = fs::metadata(&log).map_or(0, |meta| meta.len());
         env.hook("claude", payload(&path, "UserPromptSubmit")).ok();
         written += fs::metadata(&log).map_or(0, |meta| meta.len()).saturating_sub(before);
     }
-    wait::until("the log is short again", wait::PATIENCE, || {
-        (fs::metadata(&log).unwrap().len() <= 256 * 1024).then_some(())
-    });
+    wait::until("the log is short again", wait::PATIENCE, || (!upkeep::is_large(&home)).then_some(()));
     drop(held);
     env.wait_no_process();
 }
@@ -320,21 +319,19 @@ fn the_work_that_a_first_prompt_started_took_the_lock_that_the_prompt_needed() {
     let hook = |session, event, fields| {
         env.hook("claude", tell(&env, session, event, fields).to_string()).ok();
     };
-    let log = || fs::metadata(env.data_dir().join("towline.db-wal")).map_or(0, |file| file.len());
-    let is_large = || log() > 256 * 1024;
+    let home = DataFolder::at(env.data_dir());
     hook("s-1", "SessionStart", json!({"source": "startup"}));
     hook("s-1", "UserPromptSubmit", json!({"prompt": "paint the mast"}));
     hook("s-1", "Stop", json!({"last_assistant_message": "It is painted."}));
     hook("s-1", "SessionEnd", json!({"reason": "clear"}));
     hook("s-2", "SessionStart", json!({"source": "clear"}));
     env.wait_no_process();
-    let home = DataFolder::at(env.data_dir());
     let working = WorkLock::try_take(&home).unwrap().unwrap();
     for round in 0.. {
-        if is_large() {
+        if upkeep::is_large(&home) {
             break;
         }
-        assert!(round < 100, "the log of the database does not grow: {}", log());
+        assert!(round < 100, "the log of the database does not grow");
         hook("s-3", "UserPromptSubmit", json!({"prompt": format!("do part {round}")}));
         env.wait_no_process();
     }
@@ -348,12 +345,16 @@ fn the_work_that_a_first_prompt_started_took_the_lock_that_the_prompt_needed() {
     child.stdin.take().unwrap().write_all(prompt.to_string().as_bytes()).unwrap();
     wait::until("the reply", wait::PATIENCE, || waits_for_its_reader(child.id()).then_some(()));
     let running: Vec<u32> = env.processes().iter().map(|process| process.pid).collect();
-    assert_eq!((running, is_large()), (vec![child.id()], true), "the work began before the reply");
+    assert_eq!(
+        (running, upkeep::is_large(&home)),
+        (vec![child.id()], true),
+        "the work began before the reply"
+    );
 
     let mut said = String::new();
     reader.read_to_string(&mut said).unwrap();
     assert!(said.contains("paint the mast"), "{said}");
     assert!(child.wait().unwrap().success());
-    wait::until("the work", wait::PATIENCE, || (!is_large()).then_some(()));
+    wait::until("the work", wait::PATIENCE, || (!upkeep::is_large(&home)).then_some(()));
     env.wait_no_process();
 }
