@@ -80,16 +80,22 @@ impl Archive {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// As `latest_summaries`, among the latest sessions of the project alone: an agent waits, and most sessions may have
-    /// no summary.
+    /// As `latest_summaries`, among the latest sessions of the project alone: an agent waits. Indexes tell which of them
+    /// have a summary; reading the others took a tenth of a first prompt.
     pub fn recent_summaries(&self, project: i64, most: u32) -> Result<Vec<KeptSummary>> {
-        let query = format!(
-            "{SUMMARY} where c.id in (select id from conversations where project = ?1 order by last_at desc limit {RECENT})
-                and c.person is null order by c.last_at desc limit ?2"
-        );
-        let found = self.db.all::<Option<KeptSummary>>(&query, (project, most))?;
+        let found = self.db.all::<Option<KeptSummary>>(&recent(), (project, most))?;
         Ok(found.into_iter().flatten().collect())
     }
+}
+
+fn recent() -> String {
+    format!(
+        "{SUMMARY} where s.id in (select r.id
+            from (select id, last_at from conversations where project = ?1 order by last_at desc limit {RECENT}) l
+            cross join summaries r on r.conversation = l.id cross join conversations o on o.id = l.id
+            where o.person is null order by l.last_at desc limit ?2)
+        order by c.last_at desc"
+    )
 }
 
 from_row!(SummaryDraft { request, investigated, learned, completed, next_steps, notes });
@@ -105,5 +111,55 @@ impl FromRow for Option<KeptSummary> {
         let trust = MemoryTrust::named(&trust).unwrap_or(MemoryTrust::Web);
         let trust = if is_others { trust.and(MemoryTrust::Team) } else { trust };
         Ok(Some(KeptSummary { summary, session, turn, maker, trust, at }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::{Bench, HOUR};
+    use super::*;
+
+    fn summarize(archive: &Archive, session: &str) {
+        let session = SessionKey::parse(session).unwrap();
+        let conversation = archive.latest_conversations(None, 9).unwrap();
+        let conversation = conversation.into_iter().find(|found| found.session == session).unwrap();
+        let draft = SummaryDraft { request: "paint".into(), ..SummaryDraft::default() };
+        let kept = KeptSummary {
+            summary: Summary::of(&draft).unwrap(),
+            session,
+            turn: 1,
+            maker: MemoryAuthor::Rules,
+            trust: MemoryTrust::Agent,
+            at: conversation.last_at,
+        };
+        archive.put_summary(&conversation, &kept).unwrap();
+    }
+
+    #[test]
+    fn recent_summaries_are_those_of_the_projects_latest_sessions() {
+        let bench = Bench::new();
+        let archive = &bench.archive;
+        let sessions = [("a:1", "boat"), ("a:2", "boat"), ("a:3", "pier"), ("a:4", "boat"), ("a:5", "boat")];
+        for ((session, project), at) in sessions.into_iter().zip(1..) {
+            bench.session(session, project, &[(at * HOUR, at * HOUR + 1)]);
+        }
+        ["a:4", "a:3", "a:2", "a:1"].into_iter().for_each(|session| summarize(archive, session));
+        let boat = archive.db.value("select project from conversations where session = '1'", ()).unwrap();
+        let recent = archive.recent_summaries(boat, 2).unwrap();
+        let sessions: Vec<String> = recent.iter().map(|kept| kept.session.to_string()).collect();
+        assert_eq!(sessions, ["a:4", "a:2"]);
+    }
+
+    #[test]
+    fn the_row_of_every_recent_session_was_read() {
+        let bench = Bench::new();
+        for number in 0..9 {
+            bench.session(&format!("a:{number}"), "boat", &[(number * HOUR, number * HOUR + 1)]);
+        }
+        let plan = bench.plan(&recent());
+        let listed = plan.lines().position(|line| line.contains("COVERING INDEX conversations_by_project"));
+        let probed = plan.lines().position(|line| line.contains("SEARCH r USING COVERING INDEX"));
+        let read = plan.lines().position(|line| line.contains("SEARCH o USING INTEGER PRIMARY KEY"));
+        assert!(listed.is_some() && listed < probed && probed < read, "{plan}");
     }
 }
