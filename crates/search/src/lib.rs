@@ -17,7 +17,7 @@ mod words;
 
 pub use document::{Document, DocumentKind};
 pub use error::{IndexError, Result};
-pub use index::{BuildPlace, IndexWriter, Purged, SearchIndex, is_in_library};
+pub use index::{BuildPlace, IndexWriter, Purged, SearchIndex, is_in_library, memories_sharing};
 pub use minilm::{Encoder, MODEL_FILES, ModelError, embedded, mark_of};
 pub use query::{Filters, Query, QueryContext};
 pub use rank::{Boost, BoostReason, Hit, RankingStages};

@@ -2,9 +2,10 @@
 #![expect(clippy::disallowed_methods, reason = "a writer is killed in the middle of its work")]
 #![expect(clippy::unwrap_used, reason = "a test fails where it stands")]
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::panic::catch_unwind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
@@ -12,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 use towline_search::{
     BoostReason, Document, DocumentKind, Filters, Hit, IndexError, Purged, Query, QueryContext, SearchIndex,
-    is_in_library,
+    is_in_library, memories_sharing,
 };
 
 const DAY: i64 = 86_400_000;
@@ -604,15 +605,11 @@ fn prompt_finds_the_memories_of_its_project_that_share_its_rare_words() {
             ..Document::plain(51, DocumentKind::Prompt, "bounded retries")
         })
         .unwrap();
+    let lookup = |prompt: &str, most| memories_sharing(folder.path(), "harbour", prompt, most).unwrap();
+    assert_eq!(lookup("retries", 20), None, "it is not built");
     writer.commit(1).unwrap();
     writer.close().unwrap();
-    assert_eq!(
-        index.memories_sharing("harbour", "retries", 20).unwrap(),
-        None,
-        "it was opened before it was built"
-    );
-    let index = SearchIndex::open(folder.path()).unwrap();
-    let found = |prompt: &str, most| index.memories_sharing("harbour", prompt, most).unwrap().unwrap();
+    let found = |prompt: &str, most| lookup(prompt, most).unwrap();
     assert_eq!(found("why are the retries not bounded?", 20), [7, 9]);
     assert_eq!(found("why are the retries not bounded?", 1), [7]);
     // All memories contain these words, so they tell nothing.
@@ -623,4 +620,40 @@ fn prompt_finds_the_memories_of_its_project_that_share_its_rare_words() {
     writer.commit(2).unwrap();
     writer.close().unwrap();
     assert_eq!(found("why are the retries not bounded?", 20), [9]);
+
+    let tails = folder.path().join(".tails");
+    let mut damaged = fs::read(&tails).unwrap();
+    damaged[40] ^= 1;
+    fs::write(&tails, damaged).unwrap();
+    assert_eq!(found("why are the retries not bounded?", 20), [9], "without the ends of the files");
+    fs::remove_file(&tails).unwrap();
+    assert_eq!(found("why are the retries not bounded?", 20), [9], "without that file");
+}
+
+#[test]
+fn a_first_prompt_opened_all_files_of_all_segments() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = SearchIndex::open(folder.path()).unwrap();
+    for id in 1..=3 {
+        let mut writer = index.writer().unwrap();
+        let title = format!("Part {id} of the retries");
+        let memory =
+            Document { title, project: "Harbour".into(), ..Document::plain(id, DocumentKind::Memory, "") };
+        writer.add(&memory).unwrap();
+        for other in 1000 * id..1000 * id + 500 {
+            writer.add(&body(other, &format!("lantern {other}"))).unwrap();
+        }
+        writer.commit(id).unwrap();
+        writer.close().unwrap();
+    }
+    let files = || fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
+    let is_unneeded = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|extension| ["store", "pos", "fieldnorm"].iter().any(|name| extension == *name))
+    };
+    let unneeded: Vec<PathBuf> = files().filter(is_unneeded).collect();
+    assert_eq!(unneeded.len(), 9);
+    unneeded.iter().for_each(|path| fs::remove_file(path).unwrap());
+    let found = memories_sharing(folder.path(), "harbour", "part 2", 20).unwrap().unwrap();
+    assert_eq!(found, [2]);
 }

@@ -4,9 +4,8 @@
 
 use super::documents::{IndexedRow, project_key};
 use super::folder;
-use std::mem::ManuallyDrop;
 use towline_core::text::clip;
-use towline_search::SearchIndex;
+use towline_search::memories_sharing;
 use towline_store::DataFolder;
 
 /// The number of bytes of a prompt that are searched.
@@ -14,9 +13,8 @@ const READ: usize = 1000;
 
 /// The numbers of at most `most` memories of the named project; `None` if the index cannot tell.
 pub fn memories_for(home: &DataFolder, prompt: &str, project: &str, most: usize) -> Option<Vec<i64>> {
-    // The hook ends before anyone could use what closing it gives back: ten mappings.
-    let index = ManuallyDrop::new(SearchIndex::open_existing(&folder(home)).ok()??);
-    let ids = index.memories_sharing(&project_key(Some(project)), clip(prompt, READ), most).ok()??;
+    let project = project_key(Some(project));
+    let ids = memories_sharing(&folder(home), &project, clip(prompt, READ), most).ok()??;
     let number =
         |id| if let Some(IndexedRow::Memory(number)) = IndexedRow::of(id) { Some(number) } else { None };
     Some(ids.into_iter().filter_map(number).collect())

@@ -17,8 +17,12 @@ use tantivy::directory::{
     WatchCallback, WatchHandle, WritePtr,
 };
 
+use super::tails::Tails;
+
 /// The extension of files with stored documents.
 const STORED: &str = "store";
+/// The library's list of the files that it made.
+const MANAGED: &str = ".managed.json";
 const OWNER_ONLY: u32 = 0o600;
 
 /// The folder of an index.
@@ -26,16 +30,26 @@ const OWNER_ONLY: u32 = 0o600;
 pub struct IndexFiles {
     mapped: MmapDirectory,
     folder: PathBuf,
+    /// `None` for readers of more than a few terms: a file that is opened late may be gone.
+    tails: Option<Tails>,
 }
 
 impl IndexFiles {
     pub fn open(folder: &Path) -> Result<IndexFiles, OpenDirectoryError> {
-        Ok(IndexFiles { mapped: MmapDirectory::open(folder)?, folder: folder.to_owned() })
+        Ok(IndexFiles { mapped: MmapDirectory::open(folder)?, folder: folder.to_owned(), tails: None })
+    }
+
+    /// For a few lookups: opens files when more than their ends is read.
+    pub fn open_for_lookup(folder: &Path) -> Result<IndexFiles, OpenDirectoryError> {
+        Ok(IndexFiles { tails: Some(Tails::read(folder)), ..IndexFiles::open(folder)? })
     }
 }
 
 impl Directory for IndexFiles {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        if let Some(file) = self.tails.as_ref().and_then(|tails| tails.file(&self.mapped, path)) {
+            return Ok(file);
+        }
         if path.extension().is_none_or(|extension| extension != STORED) {
             return self.mapped.get_file_handle(path);
         }
@@ -71,6 +85,10 @@ impl Directory for IndexFiles {
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        // Who only reads removes no files, and need not know which ones the library made.
+        if self.tails.is_some() && path == Path::new(MANAGED) {
+            return Ok(b"[]".to_vec());
+        }
         self.mapped.atomic_read(path)
     }
 

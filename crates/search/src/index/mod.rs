@@ -10,6 +10,7 @@ mod recall;
 mod replace;
 mod schema;
 mod segment;
+mod tails;
 mod tokens;
 mod writer;
 
@@ -33,6 +34,7 @@ use replace::{aside, exchange, identity, remove_left_over};
 use schema::{FORMAT, Fields, schema};
 use segment::Segment;
 
+pub use recall::memories_sharing;
 pub use writer::{IndexWriter, Purged};
 
 /// Data stored with every commit.
@@ -42,6 +44,17 @@ struct Payload {
     checkpoint: Option<i64>,
     #[serde(default)]
     build: Option<BuildPlace>,
+}
+
+impl Payload {
+    /// `None` if another version wrote it.
+    fn of(meta: &IndexMeta) -> Option<Payload> {
+        let Some(payload) = &meta.payload else {
+            let empty = Payload { format: FORMAT, checkpoint: None, build: None };
+            return meta.segments.is_empty().then_some(empty);
+        };
+        serde_json::from_str::<Payload>(payload).ok().filter(|payload| payload.format == FORMAT)
+    }
 }
 
 /// How far a build has come that was not finished. The caller defines both numbers.
@@ -59,8 +72,6 @@ pub struct SearchIndex {
     index: tantivy::Index,
     reader: IndexReader,
     fields: Fields,
-    /// Whether no build was under way when it was opened.
-    was_built: bool,
 }
 
 /// Small blocks: a search reads some two hundred documents from all over the index.
@@ -104,8 +115,9 @@ impl SearchIndex {
         let (index, fields) = open_or_create(folder)?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).num_warming_threads(0);
         let reader = reader.try_into()?;
-        let mut index = SearchIndex { folder: folder.to_owned(), index, reader, fields, was_built: false };
-        index.was_built = index.checkpoint()?.is_some();
+        let index = SearchIndex { folder: folder.to_owned(), index, reader, fields };
+        // Refuses an index of another version.
+        index.payload()?;
         Ok(index)
     }
 
@@ -135,16 +147,7 @@ impl SearchIndex {
     }
 
     fn payload(&self) -> Result<Payload> {
-        let meta = self.metas()?;
-        let Some(payload) = meta.payload else {
-            let is_new = meta.segments.is_empty();
-            let empty = Payload { format: FORMAT, checkpoint: None, build: None };
-            return if is_new { Ok(empty) } else { Err(self.other_format()) };
-        };
-        match serde_json::from_str::<Payload>(&payload) {
-            Ok(payload) if payload.format == FORMAT => Ok(payload),
-            Ok(_) | Err(_) => Err(self.other_format()),
-        }
+        Payload::of(&self.metas()?).ok_or_else(|| IndexError::OtherFormat { path: self.folder.clone() })
     }
 
     /// The library opens the file by its path: if the folder is exchanged and the old one removed between two steps of that
@@ -169,10 +172,6 @@ impl SearchIndex {
             }
         }
         Ok(false)
-    }
-
-    fn other_format(&self) -> IndexError {
-        IndexError::OtherFormat { path: self.folder.clone() }
     }
 
     /// The number of searchable documents.

@@ -3,60 +3,68 @@
 //! Every memory is indexed under its project and each of its words together, so a lookup reads the postings of this project
 //! alone, however large the rest of the index is. Compares neither meaning nor structure: the caller ranks.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use tantivy::{InvertedIndexReader, SegmentReader, Term};
+use tantivy::{Index, IndexMeta, InvertedIndexReader, SegmentReader, Term};
 
-use super::schema::ID;
+use super::files::IndexFiles;
+use super::schema::{ID, schema};
 use super::segment::postings;
-use super::{SearchIndex, in_library};
-use crate::error::Result;
+use super::{META, Payload, in_library};
+use crate::error::{IndexError, Result};
 use crate::source::shared_word_tag;
 use crate::words::{MAX_TERMS, words_of};
 
 /// A word that more than one of so many memories contain tells nothing.
 const TELLING: u32 = 3;
 
-impl SearchIndex {
-    /// The ids of at most `most` memories of a project: those with the rarest words of the prompt first, then the newest.
-    /// `None` while the index is built: a build has not reached all memories.
-    pub fn memories_sharing(&self, project: &str, prompt: &str, most: usize) -> Result<Option<Vec<i64>>> {
-        if !self.was_built {
-            return Ok(None);
-        }
-        in_library(|| {
-            let searcher = self.reader.searcher();
-            let open = |reader: &'_ SegmentReader| reader.inverted_index(self.fields.tags);
-            let tags = searcher.segment_readers().iter().map(open).collect::<Result<Vec<_>, _>>()?;
-            let term = |word: &str| Term::from_field_text(self.fields.tags, &shared_word_tag(project, word));
-            let memories = frequency(&tags, &term(""))?;
-            let mut scores: Vec<((usize, u32), f32)> = Vec::new();
-            for word in words_of(prompt).iter().take(MAX_TERMS) {
-                let term = term(&word.indexed);
-                let found = frequency(&tags, &term)?;
-                if found == 0 || found > memories.max(TELLING) / TELLING {
-                    continue;
-                }
-                let weight = (memories as f32 / found as f32).ln_1p();
-                for (segment, tags) in tags.iter().enumerate() {
-                    scores.extend(postings(tags, &term)?.into_iter().map(|doc| ((segment, doc), weight)));
-                }
-            }
-            let readers = searcher.segment_readers();
-            let mut ranked = summed(scores);
-            ranked.retain(|((segment, doc), _)| !readers[*segment].is_deleted(*doc));
-            let best_first = |(a, higher): &((usize, u32), f32), (b, lower): &((usize, u32), f32)| {
-                lower.total_cmp(higher).then_with(|| b.cmp(a))
-            };
-            if ranked.len() > most {
-                ranked.select_nth_unstable_by(most, best_first);
-                ranked.truncate(most);
-            }
-            ranked.sort_unstable_by(best_first);
-            let ids = ranked.into_iter().map(|((segment, doc), _)| id_of(&readers[segment], doc));
-            ids.collect::<Result<_>>().map(Some)
-        })
+/// The ids of at most `most` memories of a project: those with the rarest words of the prompt first, then the newest.
+/// `None` without an index, and while it is built: a build has not reached all memories.
+pub fn memories_sharing(folder: &Path, project: &str, prompt: &str, most: usize) -> Result<Option<Vec<i64>>> {
+    if !folder.join(META).exists() {
+        return Ok(None);
     }
+    in_library(|| {
+        let index = Index::open(IndexFiles::open_for_lookup(folder).map_err(IndexError::damaged)?)?;
+        let meta = index.load_metas()?;
+        let other_format = || IndexError::OtherFormat { path: folder.to_owned() };
+        let is_built = Payload::of(&meta).ok_or_else(other_format)?.checkpoint.is_some();
+        if is_built { sharing(&index, meta, project, prompt, most).map(Some) } else { Ok(None) }
+    })
+}
+
+fn sharing(index: &Index, meta: IndexMeta, project: &str, prompt: &str, most: usize) -> Result<Vec<i64>> {
+    let field = schema().1.tags;
+    let open = |segment| SegmentReader::open(&index.segment(segment));
+    let readers = meta.segments.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let open = |reader: &SegmentReader| reader.inverted_index(field);
+    let tags = readers.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let term = |word: &str| Term::from_field_text(field, &shared_word_tag(project, word));
+    let memories = frequency(&tags, &term(""))?;
+    let mut scores: Vec<((usize, u32), f32)> = Vec::new();
+    for word in words_of(prompt).iter().take(MAX_TERMS) {
+        let term = term(&word.indexed);
+        let found = frequency(&tags, &term)?;
+        if found == 0 || found > memories.max(TELLING) / TELLING {
+            continue;
+        }
+        let weight = (memories as f32 / found as f32).ln_1p();
+        for (segment, tags) in tags.iter().enumerate() {
+            scores.extend(postings(tags, &term)?.into_iter().map(|doc| ((segment, doc), weight)));
+        }
+    }
+    let mut ranked = summed(scores);
+    ranked.retain(|((segment, doc), _)| !readers[*segment].is_deleted(*doc));
+    let best_first = |(a, higher): &((usize, u32), f32), (b, lower): &((usize, u32), f32)| {
+        lower.total_cmp(higher).then_with(|| b.cmp(a))
+    };
+    if ranked.len() > most {
+        ranked.select_nth_unstable_by(most, best_first);
+        ranked.truncate(most);
+    }
+    ranked.sort_unstable_by(best_first);
+    ranked.into_iter().map(|((segment, doc), _)| id_of(&readers[segment], doc)).collect()
 }
 
 /// One entry per document, with the sum of its scores. Postings are sorted, so sorting merges a few runs: 0.1 of the

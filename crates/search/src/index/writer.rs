@@ -5,10 +5,14 @@
 
 use std::collections::HashSet;
 
+use tantivy::index::SegmentComponent::{
+    self, Delete, FastFields, FieldNorms, Positions, Postings, Store, Terms,
+};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::{IndexWriter as TantivyWriter, TantivyDocument, TantivyError, Term};
 
 use super::schema::FORMAT;
+use super::tails::Tails;
 use super::{BuildPlace, Payload, SearchIndex};
 use crate::document::{Document, DocumentKind};
 use crate::error::{IndexError, Result};
@@ -20,6 +24,9 @@ const HEAP: usize = 40_000_000;
 const SEGMENTS_TO_MERGE: usize = 6;
 /// A segment with a larger share of deleted documents is rewritten.
 const DELETED_AT_MOST: f32 = 0.3;
+
+/// The files of a segment.
+const PARTS: [SegmentComponent; 7] = [Terms, Store, Postings, Positions, FastFields, FieldNorms, Delete];
 
 /// Whether the files hold anything of removed documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,9 +127,12 @@ impl<'a> IndexWriter<'a> {
         Ok(purged)
     }
 
-    /// Waits for running merges. A writer that is dropped leaves them to the next.
+    /// Waits for running merges, and records the ends of the files. A writer that is dropped leaves both to the next.
     pub fn close(self) -> Result<()> {
         self.writer.wait_merging_threads().map_err(IndexError::write)?;
+        let segments = self.index.metas()?.segments;
+        let files = segments.iter().flat_map(|segment| PARTS.map(|part| segment.relative_path(part)));
+        Tails::record(&self.index.folder, files).map_err(IndexError::write)?;
         self.index.reload()
     }
 
