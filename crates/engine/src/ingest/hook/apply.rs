@@ -101,7 +101,7 @@ pub(super) fn apply(call: &HookCall, applied: &AppliedEvent<'_>, urgency: Urgenc
         if done.upkeep == Upkeep::Due {
             all.upkeep = Upkeep::Due;
         }
-        if journal::unsealed_bytes(&call.env.home) == done.reapplied.unwrap_or(seen) {
+        if journal::unsealed_bytes(&call.env.home) == done.reapplied.unwrap_or(seen) + done.recorded {
             break;
         }
     }
@@ -125,6 +125,9 @@ struct PassOutcome {
     upkeep: Upkeep,
     /// Journal size when the events that the first pass caused were applied in turn.
     reapplied: Option<u64>,
+    /// By how much the journal grew while the context was composed: that it was given is recorded, and left to whoever applies
+    /// events next, since nothing that is shown depends on it. Applying it took a tenth of a first prompt.
+    recorded: u64,
 }
 
 /// Whether the seat of the prompting session is unknown.
@@ -276,18 +279,15 @@ fn apply_once(
         }
     }
     // Composing takes longer than applying, and only reads.
+    let mut recorded = 0;
     if let Some(heir) = heir {
         let before = journal::unsealed_bytes(&call.env.home);
         reply = reply.merge(inherited(call, &store, &heir, &open)?);
-        let is_recorded = journal::unsealed_bytes(&call.env.home) != before;
-        // On the open connection: another round would cost more.
-        if is_recorded && let Ok(Some(_lock)) = ProjectionLock::try_take(&call.env.home) {
-            reapplied = Some(apply_again(call, &store, &limits)?);
-        }
+        recorded = journal::unsealed_bytes(&call.env.home).saturating_sub(before);
     }
     let reply = reply.merge(measured);
     store.exit_without_close();
-    Ok(PassOutcome { reply, missing, bookmarked, upkeep, reapplied })
+    Ok(PassOutcome { reply, missing, bookmarked, upkeep, reapplied, recorded })
 }
 
 /// A prompt does not look for jobs: they are due every few hours, and its turn ends soon.
