@@ -456,6 +456,22 @@ fn a_session_whose_seat_nobody_finds_is_decided_about_and_told_with_the_same_pro
 }
 
 #[test]
+fn a_hundred_cleared_sessions_filled_the_notice() {
+    let env = hermetic();
+    let sessions: Vec<String> = (1..=12).map(|number| format!("s-{number:02}")).collect();
+    for session in &sessions {
+        let start = say(&env, "SessionStart", session, json!({"source": "startup"}));
+        let prompt = say(&env, "UserPromptSubmit", session, json!({"prompt": format!("do {session}")}));
+        in_editor(&env, &[start, prompt, say(&env, "Stop", session, json!({}))]);
+    }
+    let start = say(&env, "SessionStart", "heir", json!({"source": "clear"}));
+    let prompt = say(&env, "UserPromptSubmit", "heir", json!({"prompt": "what was I doing?"}));
+    let said = in_editor(&env, &[start, prompt]).stdout;
+    assert!(said.contains("several sessions") && said.contains("s-08 “do s-08”"), "{said}");
+    assert!(said.contains("s-12 “do s-12”, and 7 more") && !said.contains("s-07"), "{said}");
+}
+
+#[test]
 fn the_last_answer_is_bounded_and_none_is_kept_where_wishes_cannot_be_read() {
     let env = hermetic();
     let answer = |env: &TestEnv, session: &str| {

@@ -247,22 +247,16 @@ pub fn acknowledged(own: OwnCommand, session: &SessionKey, store: &Store) -> Res
 
 /// The notices to the user if they have to choose.
 fn notices(store: &Store, due: &Inheritance) -> Result<Vec<String>, StoreError> {
-    let mut names = vec![];
-    for key in &due.candidates {
-        // A session of another machine is known by its name alone.
-        let bare = || format!("{} {}", key.agent, key.short());
-        names.push(store.session(key)?.as_ref().map_or_else(bare, session_label));
-    }
     let first = due.candidates.first().map_or("SESSION", SessionKey::short);
     let take = |id: &str| format!("`tow session inherit take {id}`, and the next prompt has its work");
     Ok(match due.way {
         InheritRule::Asked => {
-            vec![format!("towline: to go on with {}, run {}.", names.join(", "), take(first))]
+            vec![format!("towline: to go on with {}, run {}.", candidate_names(store, due)?, take(first))]
         }
         InheritRule::Ambiguous => vec![format!(
             "towline: nothing was carried over: {} ({}). Choose one by {}.",
             due.reason,
-            names.join(", "),
+            candidate_names(store, due)?,
             take("ID")
         )],
         InheritRule::Baton
@@ -273,6 +267,21 @@ fn notices(store: &Store, due: &Inheritance) -> Result<Vec<String>, StoreError> 
         | InheritRule::Off
         | InheritRule::None => vec![],
     })
+}
+
+/// How many candidates a notice names, the latest ones: a hundred sessions of one folder filled it, and each cost a query.
+const NAMED: usize = 5;
+
+fn candidate_names(store: &Store, due: &Inheritance) -> Result<String, StoreError> {
+    let mut names = vec![];
+    let unnamed = due.candidates.len().saturating_sub(NAMED);
+    for key in due.candidates.iter().skip(unnamed) {
+        // A session of another machine is known by its name alone.
+        let bare = || format!("{} {}", key.agent, key.short());
+        names.push(store.session(key)?.as_ref().map_or_else(bare, session_label));
+    }
+    let names = names.join(", ");
+    Ok(if unnamed == 0 { names } else { format!("{names}, and {unnamed} more") })
 }
 
 /// A session in a few words: its agent, the end of its id, its last prompt.
