@@ -162,8 +162,11 @@ unsafe extern "C" fn truncate(file: c_int, length: libc::off_t) -> c_int {
             if KEEPS.get() && is_current(&index, boot).unwrap_or(false) {
                 return 0;
             }
-            // Emptied first: the mark must not vouch for what a reset leaves.
-            if index.set_len(0).is_ok() && index.write_all_at(&boot, MARK as u64).is_ok() {
+            // A header of zeros makes SQLite build the index anew, as after the death of a writer beside others. To cut the
+            // file took ext4 2 ms, more than a whole command.
+            let mut head = [0; HEAD];
+            head[MARK..MARK + boot.len()].copy_from_slice(&boot);
+            if index.write_all_at(&head, 0).is_ok() {
                 return 0;
             }
         }
