@@ -5,6 +5,7 @@
 
 use super::clock;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -204,16 +205,17 @@ pub fn find_in_path(name: &str) -> Option<PathBuf> {
 }
 
 fn is_program(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 /// Our command for a shell: `tow` if the PATH resolves it to this program, else its full path, quoted. Resolved once.
 pub fn program() -> String {
     static PROGRAM: OnceLock<String> = OnceLock::new();
-    let real = |path: Option<std::path::PathBuf>| path.and_then(|path| std::fs::canonicalize(path).ok());
+    let file = |path: &PathBuf| std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
     let find = || match own_program() {
-        Some(path) if real(find_in_path("tow")) != real(Some(path.clone())) => quote(&path.to_string_lossy()),
+        Some(path) if find_in_path("tow").as_ref().and_then(file) != file(&path) => {
+            quote(&path.to_string_lossy())
+        }
         Some(_) | None => "tow".to_owned(),
     };
     PROGRAM.get_or_init(find).clone()
