@@ -615,6 +615,9 @@ fn prompt_finds_the_memories_of_its_project_that_share_its_rare_words() {
     // All memories contain these words, so they tell nothing.
     assert_eq!(found("the worker of the queue", 20), [] as [i64; 0]);
     assert_eq!(found("", 20), [] as [i64; 0]);
+    let nowhere = Path::new("/nonexistent");
+    assert_eq!(memories_sharing(nowhere, "harbour", "what was I doing?", 20).unwrap(), Some(vec![]));
+    assert_eq!(memories_sharing(nowhere, "harbour", "paint the mast", 20).unwrap(), None);
     let mut writer = index.writer().unwrap();
     writer.remove(7);
     writer.commit(2).unwrap();

@@ -14,14 +14,19 @@ use super::segment::postings;
 use super::{META, Payload, in_library};
 use crate::error::{IndexError, Result};
 use crate::source::shared_word_tag;
-use crate::words::{MAX_TERMS, words_of};
+use crate::words::{MAX_TERMS, QueryWord, significant_words_of};
 
 /// A word that more than one of so many memories contain tells nothing.
 const TELLING: u32 = 3;
 
 /// The ids of at most `most` memories of a project: those with the rarest words of the prompt first, then the newest.
-/// `None` without an index, and while it is built: a build has not reached all memories.
+/// `None` without an index, and while it is built: a build has not reached all memories. A prompt of stop words alone, as "go
+/// on" or "what was I doing?", is related to none, and costs nothing.
 pub fn memories_sharing(folder: &Path, project: &str, prompt: &str, most: usize) -> Result<Option<Vec<i64>>> {
+    let words = significant_words_of(prompt);
+    if words.is_empty() {
+        return Ok(Some(vec![]));
+    }
     if !folder.join(META).exists() {
         return Ok(None);
     }
@@ -30,11 +35,17 @@ pub fn memories_sharing(folder: &Path, project: &str, prompt: &str, most: usize)
         let meta = index.load_metas()?;
         let other_format = || IndexError::OtherFormat { path: folder.to_owned() };
         let is_built = Payload::of(&meta).ok_or_else(other_format)?.checkpoint.is_some();
-        if is_built { sharing(&index, meta, project, prompt, most).map(Some) } else { Ok(None) }
+        if is_built { sharing(&index, meta, project, &words, most).map(Some) } else { Ok(None) }
     })
 }
 
-fn sharing(index: &Index, meta: IndexMeta, project: &str, prompt: &str, most: usize) -> Result<Vec<i64>> {
+fn sharing(
+    index: &Index,
+    meta: IndexMeta,
+    project: &str,
+    words: &[QueryWord],
+    most: usize,
+) -> Result<Vec<i64>> {
     let field = schema().1.tags;
     let open = |segment| SegmentReader::open(&index.segment(segment));
     let readers = meta.segments.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
@@ -43,7 +54,7 @@ fn sharing(index: &Index, meta: IndexMeta, project: &str, prompt: &str, most: us
     let term = |word: &str| Term::from_field_text(field, &shared_word_tag(project, word));
     let memories = frequency(&tags, &term(""))?;
     let mut scores: Vec<((usize, u32), f32)> = Vec::new();
-    for word in words_of(prompt).iter().take(MAX_TERMS) {
+    for word in words.iter().take(MAX_TERMS) {
         let term = term(&word.indexed);
         let found = frequency(&tags, &term)?;
         if found == 0 || found > memories.max(TELLING) / TELLING {

@@ -13,6 +13,6 @@ pub use kin::{
     is_related, short_hashes,
 };
 pub use language::Language;
-pub use sought::{MAX_TERMS, QueryTerm, QueryWord, words_of};
+pub use sought::{MAX_TERMS, QueryTerm, QueryWord, significant_words_of, words_of};
 pub use stop::is_stop_word;
 pub use terms::{Term, each_term, is_unspaced};

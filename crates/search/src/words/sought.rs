@@ -32,8 +32,18 @@ pub struct QueryTerm {
     pub doc_freq: u32,
 }
 
-/// The distinct words of `text`, in order.
+/// The distinct words of `text`, in order; stop words only if there are no others.
 pub fn words_of(text: &str) -> Vec<QueryWord> {
+    let (significant, common) = split_words(text);
+    if significant.is_empty() { common } else { significant }
+}
+
+/// The distinct words of `text` that are no stop words.
+pub fn significant_words_of(text: &str) -> Vec<QueryWord> {
+    split_words(text).0
+}
+
+fn split_words(text: &str) -> (Vec<QueryWord>, Vec<QueryWord>) {
     let mut words: Vec<QueryWord> = Vec::new();
     let mut known = std::collections::HashSet::<String>::new();
     each_term(bounded(text), &mut |term: Term<'_>| {
@@ -50,9 +60,7 @@ pub fn words_of(text: &str) -> Vec<QueryWord> {
     let is_common = |word: &QueryWord| {
         is_stop_word(&word.written) || language.is_some_and(|language| language.is_stop_word(&word.written))
     };
-    let (significant, common): (Vec<QueryWord>, Vec<QueryWord>) =
-        words.into_iter().partition(|word| !is_common(word));
-    if significant.is_empty() { common } else { significant }
+    words.into_iter().partition(|word| !is_common(word))
 }
 
 fn bounded(text: &str) -> &str {
