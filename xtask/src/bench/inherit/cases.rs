@@ -19,6 +19,8 @@ use super::many::{LONG, LongSession, ManySessions, merged};
 enum What {
     /// The hook that composes what the session inherits.
     FirstPrompt,
+    /// The same, with words that memories share.
+    TellingPrompt,
     /// The hook that the agent waits for.
     Stop,
     /// The background process that the hook starts; the agent does not wait for it.
@@ -30,8 +32,9 @@ enum What {
 }
 
 /// Each case with its name and the bound on `× true`, if it has one.
-const CASES: [(What, &str, Option<f64>); 7] = [
+const CASES: [(What, &str, Option<f64>); 8] = [
     (What::FirstPrompt, "first prompt after a clear, 1 M turns behind it", Some(8.0)),
+    (What::TellingPrompt, "first prompt that names things, 1 M turns behind it", Some(8.0)),
     (What::Stop, "Stop hook, 100 MB transcript that grew by 50 kB", Some(4.0)),
     (What::Capture, "capture of those 50 kB, which nobody waits for", None),
     (What::Context, "tow session context, 10 k sessions", Some(5.0)),
@@ -61,7 +64,7 @@ impl Measured<'_> {
     fn command(&self) -> Command {
         let (many, name) = (&self.many.home, self.many.short_name());
         match self.what {
-            What::FirstPrompt => many.tow(&["hook", "claude"]),
+            What::FirstPrompt | What::TellingPrompt => many.tow(&["hook", "claude"]),
             What::Stop => self.long.home.tow(&["hook", "claude"]),
             What::Capture => self.capture(),
             What::Context => many.tow(&["context", &name]),
@@ -93,7 +96,11 @@ impl Case for Measured<'_> {
     fn process(&self, round: usize) -> Result<(Command, Vec<u8>)> {
         let mut stdin = vec![];
         if self.what == What::FirstPrompt {
-            stdin = self.many.clear_one(round)?;
+            stdin = self.many.clear_one(2 * round, "what was I doing?")?;
+        }
+        if self.what == What::TellingPrompt {
+            stdin =
+                self.many.clear_one(2 * round + 1, "does the parser still lose the lantern of the pier?")?;
         }
         if self.what == What::Stop {
             let prompt = format!("look into part {round} of the work");

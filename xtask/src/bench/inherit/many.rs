@@ -51,8 +51,8 @@ impl ManySessions {
         Ok(many)
     }
 
-    /// A session that works and is cleared; returns the payload of the next one's first prompt.
-    pub fn clear_one(&self, round: usize) -> Result<Vec<u8>> {
+    /// A session that works and is cleared; returns the payload of the next one's first prompt. No two calls have one number.
+    pub fn clear_one(&self, round: usize, first_prompt: &str) -> Result<Vec<u8>> {
         let [before, heir] = ["before", "heir"].map(|name| format!("{name}-{round}"));
         let path = self.home.user().join(format!("{before}.jsonl"));
         let mut text = String::new();
@@ -78,7 +78,7 @@ impl ManySessions {
         }
         wait_for_captures(&self.home.data());
         wait_for_work(&self.home.data());
-        Ok(payload(&heir, json!({ "hook_event_name": "UserPromptSubmit", "prompt": "what was I doing?" })))
+        Ok(payload(&heir, json!({ "hook_event_name": "UserPromptSubmit", "prompt": first_prompt })))
     }
 
     /// The short name of a session in the middle.
