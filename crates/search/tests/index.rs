@@ -217,12 +217,14 @@ fn erased_text_is_in_no_file() {
     };
     writer.add(&secret).unwrap();
     writer.commit(500).unwrap();
-    drop(writer);
+    writer.close().unwrap();
     for word in ["ксилофонкварц", "занзибар"] {
         assert!(is_in_files(test.folder.path(), word), "the test must be able to see {word}");
     }
+    let tails = || fs::read(test.folder.path().join(".tails")).unwrap();
+    assert!(is_in(&tails(), "ксилофонкварц"), "small files are recorded whole");
     let purged = test.index.writer().unwrap().erase(&[500, 9999], u32::MAX).unwrap();
-    assert_eq!(purged, Purged::All);
+    assert_eq!((purged, tails().is_empty()), (Purged::All, false));
     for word in ["ксилофонкварц", "занзибар"] {
         assert!(!is_in_files(test.folder.path(), word), "{word}");
     }
@@ -233,14 +235,14 @@ fn erased_text_is_in_no_file() {
 /// The term dictionary writes a term's letters backwards, with a byte after each. Only bytes that are rare in English
 /// are written verbatim: hence the Cyrillic letters.
 fn is_in_files(folder: &Path, word: &str) -> bool {
+    let mut files = fs::read_dir(folder).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap());
+    files.any(|bytes| is_in(&bytes, word))
+}
+
+fn is_in(bytes: &[u8], word: &str) -> bool {
     // The first letters may be shared with other terms, and be written elsewhere.
     let backwards: Vec<u8> = word.bytes().skip(4).collect::<Vec<u8>>().into_iter().rev().collect();
-    let mut files =
-        std::fs::read_dir(folder).unwrap().map(|file| std::fs::read(file.unwrap().path()).unwrap());
-    files.any(|bytes| {
-        bytes.windows(word.len()).any(|window| window == word.as_bytes())
-            || spaced_letters(&bytes, &backwards)
-    })
+    bytes.windows(word.len()).any(|window| window == word.as_bytes()) || spaced_letters(bytes, &backwards)
 }
 
 /// Whether the letters occur in order with at most one byte between them, as in a dictionary of single states.
@@ -361,6 +363,36 @@ fn truncated_files_are_errors_or_panics_inside_the_library() {
         std::fs::write(&file, &whole).unwrap();
     }
     assert!(SearchIndex::open(test.folder.path()).unwrap().verify().is_ok());
+}
+
+/// The ends of the files were recorded, so a cut was noticed where a panic took the whole reply of a first prompt.
+#[test]
+fn a_cut_file_made_a_lookup_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = SearchIndex::open(folder.path()).unwrap();
+    let mut writer = index.writer().unwrap();
+    for id in 1..600 {
+        let title = format!("Part {id} of {}", id * 7);
+        let memory =
+            Document { title, project: "harbour".into(), ..Document::plain(id, DocumentKind::Memory, "") };
+        writer.add(&memory).unwrap();
+    }
+    writer.commit(1).unwrap();
+    writer.close().unwrap();
+    let lookup = || memories_sharing(folder.path(), "harbour", "part 77", 20);
+    assert_eq!(lookup().unwrap(), Some(vec![11, 77]));
+    let mut missed = 0;
+    for file in fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()) {
+        if ["term", "idx", "fast"].iter().any(|part| file.extension().is_some_and(|found| found == *part)) {
+            let whole = fs::read(&file).unwrap();
+            for length in [0, whole.len() / 3, whole.len() - 1] {
+                fs::write(&file, &whole[..length]).unwrap();
+                missed += usize::from(lookup().is_err());
+            }
+            fs::write(&file, &whole).unwrap();
+        }
+    }
+    assert_eq!((missed, lookup().unwrap()), (9, Some(vec![11, 77])));
 }
 
 #[test]

@@ -5,7 +5,8 @@
 //! from the whole WAL. Most hooks are the first process: a prompt's hook read 30 frames of `towline.db`, and a session's first
 //! prompt up to 8 MB of `archive.db`. A hook keeps the index if it was made since the machine started, and if the WAL ends with
 //! the frame that the index names. Any other process that is the first builds it anew, and so verifies every frame: with a
-//! kept index, a damaged value within a page of the WAL was read as it was, and not restored.
+//! kept index, a damaged value within a page of the WAL was read as it was, and not restored. A hook may still read such a
+//! value, and what it commits after it is dropped with it: the journal and `memories.log` bring both back.
 //!
 //! Which WAL belongs to the index is known from the names under which SQLite opened both: asking `/proc` for the name of an
 //! open file took 16 µs of a prompt's 1,000, and opening the WAL once more 4 µs.

@@ -11,7 +11,7 @@ use tantivy::{Index, IndexMeta, InvertedIndexReader, SegmentReader, Term};
 use super::files::IndexFiles;
 use super::schema::{ID, schema};
 use super::segment::postings;
-use super::{META, Payload, in_library};
+use super::{META, Payload, TRIES, in_library};
 use crate::error::{IndexError, Result};
 use crate::source::shared_word_tag;
 use crate::words::{MAX_TERMS, QueryWord, significant_words_of};
@@ -27,16 +27,26 @@ pub fn memories_sharing(folder: &Path, project: &str, prompt: &str, most: usize)
     if words.is_empty() {
         return Ok(Some(vec![]));
     }
-    if !folder.join(META).exists() {
-        return Ok(None);
+    let mut found = Ok(None);
+    // Files are opened late, and a writer may have merged and removed them meanwhile.
+    for _ in 0..TRIES {
+        if !folder.join(META).exists() {
+            break;
+        }
+        found = in_library(|| lookup(folder, project, &words, most));
+        if found.is_ok() {
+            break;
+        }
     }
-    in_library(|| {
-        let index = Index::open(IndexFiles::open_for_lookup(folder).map_err(IndexError::damaged)?)?;
-        let meta = index.load_metas()?;
-        let other_format = || IndexError::OtherFormat { path: folder.to_owned() };
-        let is_built = Payload::of(&meta).ok_or_else(other_format)?.checkpoint.is_some();
-        if is_built { sharing(&index, meta, project, &words, most).map(Some) } else { Ok(None) }
-    })
+    found
+}
+
+fn lookup(folder: &Path, project: &str, words: &[QueryWord], most: usize) -> Result<Option<Vec<i64>>> {
+    let index = Index::open(IndexFiles::open_for_lookup(folder).map_err(IndexError::damaged)?)?;
+    let meta = index.load_metas()?;
+    let other_format = || IndexError::OtherFormat { path: folder.to_owned() };
+    let is_built = Payload::of(&meta).ok_or_else(other_format)?.checkpoint.is_some();
+    if is_built { sharing(&index, meta, project, words, most).map(Some) } else { Ok(None) }
 }
 
 fn sharing(

@@ -1,9 +1,12 @@
 //! The ends of an index's files, together in one file, for a process that looks up a few terms and ends.
 //!
 //! The library opens six files of each segment and reads the end of each: with eight segments, 260 of a first prompt's 950
-//! system calls. With the ends at hand, it opens only files of which it reads more. A file of an index is never changed, so
-//! recorded ends are right or belong to no file; a file without recorded ends is opened as usual. Restores nothing: without
-//! this file a lookup only takes longer.
+//! system calls. With the ends at hand, it opens only files of which it reads more. The library never changes a file that it
+//! has written, so recorded ends are right or belong to no file; a file without recorded ends is opened as usual, and one that
+//! was cut is an error. Decides nothing: without the record a lookup only takes longer.
+//!
+//! Small files are recorded whole, with words of documents in them: only who holds the writer's lock records, so that nothing
+//! erased comes back.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -16,8 +19,10 @@ use std::sync::{Arc, OnceLock};
 use tantivy::HasLen;
 use tantivy::directory::{Directory, FileHandle, MmapDirectory, OwnedBytes};
 
-/// Not managed by the library, which would remove it: its name begins with a dot.
+/// The library does not know it, and so never removes it.
 const NAME: &str = ".tails";
+/// Where it is written before it takes the place of the last one.
+const ASIDE: &str = ".tails.new";
 const MAGIC: [u8; 4] = *b"TLT1";
 /// Bytes of each end: more than the library reads to open a segment. Small files are recorded whole.
 const TAIL: u64 = 1024;
@@ -40,8 +45,21 @@ impl Tails {
         fs::read(folder.join(NAME)).ok().and_then(|bytes| parse(&OwnedBytes::new(bytes))).unwrap_or_default()
     }
 
-    /// Records the ends of these files. The ends of known files are not read again, since files do not change.
+    /// Records the ends of these files alone; if that fails, there is no record. Fails if an earlier record remains.
     pub fn record(folder: &Path, files: impl Iterator<Item = PathBuf>) -> io::Result<()> {
+        if Tails::write(folder, files).is_ok() {
+            return Ok(());
+        }
+        // A record that is a part only is found by nobody, and overwritten by the next.
+        let _ = fs::remove_file(folder.join(ASIDE));
+        match fs::remove_file(folder.join(NAME)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// The ends of known files are not read again, since files do not change.
+    fn write(folder: &Path, files: impl Iterator<Item = PathBuf>) -> io::Result<()> {
         let mut known = Tails::read(folder);
         let mut bytes = MAGIC.to_vec();
         for name in files {
@@ -51,7 +69,7 @@ impl Tails {
             append(&mut bytes, &name, &tail);
         }
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-        let aside = folder.join(format!("{NAME}.new"));
+        let aside = folder.join(ASIDE);
         let mut options = fs::OpenOptions::new();
         let file = options.write(true).create(true).truncate(true).mode(OWNER_ONLY).open(&aside)?;
         file.write_all_at(&bytes, 0)?;
@@ -99,6 +117,9 @@ fn parse(file: &OwnedBytes) -> Option<Tails> {
         let (_, left) = after.split_at_checked(u16::from_le_bytes(*tail_length).into())?;
         let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
         let bytes = file.slice(content.len() - after.len()..content.len() - left.len());
+        if bytes.len() > length {
+            return None;
+        }
         tails.0.insert(std::str::from_utf8(name).ok()?.into(), Tail { length, bytes });
         rest = left;
     }
@@ -130,6 +151,10 @@ impl FileHandle for LazyFile {
         }
         // It may have been merged into another since its name was read.
         let whole = self.mapped.get_file_handle(&self.path).map_err(io::Error::other)?;
+        if whole.len() != self.tail.length {
+            let told = format!("{} is not as long as it was", self.path.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, told));
+        }
         self.whole.get_or_init(|| whole).read_bytes(range)
     }
 }

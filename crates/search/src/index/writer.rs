@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use tantivy::directory::{Directory, INDEX_WRITER_LOCK};
 use tantivy::index::SegmentComponent::{
     self, Delete, FastFields, FieldNorms, Positions, Postings, Store, Terms,
 };
@@ -130,10 +131,12 @@ impl<'a> IndexWriter<'a> {
     /// Waits for running merges, and records the ends of the files. A writer that is dropped leaves both to the next.
     pub fn close(self) -> Result<()> {
         self.writer.wait_merging_threads().map_err(IndexError::write)?;
+        self.index.reload()?;
+        // Waiting gave the lock back. Another writer that has it already records what it leaves.
+        let Ok(_lock) = self.index.index.directory().acquire_lock(&INDEX_WRITER_LOCK) else { return Ok(()) };
         let segments = self.index.metas()?.segments;
         let files = segments.iter().flat_map(|segment| PARTS.map(|part| segment.relative_path(part)));
-        Tails::record(&self.index.folder, files).map_err(IndexError::write)?;
-        self.index.reload()
+        Tails::record(&self.index.folder, files).map_err(IndexError::write)
     }
 
     fn commit_as(&mut self, checkpoint: Option<i64>, build: Option<BuildPlace>) -> Result<()> {

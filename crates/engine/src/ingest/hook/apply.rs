@@ -70,11 +70,10 @@ pub(super) fn apply(call: &HookCall, applied: &AppliedEvent<'_>, urgency: Urgenc
         let asked = if is_asked { ReplyScope::All(applied) } else { rest };
         let lock = match take_lock(call, urgency, asked) {
             Ok(RoundStart::Apply(lock)) => lock,
+            // The prompt is applied already; for the record of what was given see `PassOutcome::recorded`.
             Ok(RoundStart::Read(context)) => {
                 all.reply = all.reply.merge(context);
-                // Giving it was recorded: apply that record, unless the lock is still taken.
-                rest = ReplyScope::Nothing;
-                continue;
+                break;
             }
             Ok(RoundStart::Leave) => break,
             Err(error) => {
@@ -125,8 +124,8 @@ struct PassOutcome {
     upkeep: Upkeep,
     /// Journal size when the events that the first pass caused were applied in turn.
     reapplied: Option<u64>,
-    /// By how much the journal grew while the context was composed: that it was given is recorded, and left to whoever applies
-    /// events next, since nothing that is shown depends on it. Applying it took a tenth of a first prompt.
+    /// By how much the journal grew while the context was composed. The lock is free then, so others apply their own events. That
+    /// the context was given is left to whoever applies events next, as all do who show it; that took a tenth of a first prompt.
     recorded: u64,
 }
 
