@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use tantivy::columnar::Column;
 use tantivy::{Index, IndexMeta, InvertedIndexReader, SegmentReader, Term};
 
 use super::files::IndexFiles;
@@ -85,7 +86,16 @@ fn sharing(
         ranked.truncate(most);
     }
     ranked.sort_unstable_by(best_first);
-    ranked.into_iter().map(|((segment, doc), _)| id_of(&readers[segment], doc)).collect()
+    // Opening a column costs as much as all the rest of a hit.
+    let mut columns: Vec<Option<Column<i64>>> = vec![None; readers.len()];
+    let ids = ranked.into_iter().map(|((segment, doc), _)| {
+        let column = match &mut columns[segment] {
+            Some(column) => column,
+            unopened => unopened.insert(readers[segment].fast_fields().i64(ID)?),
+        };
+        Ok(column.first(doc).unwrap_or_default())
+    });
+    ids.collect()
 }
 
 /// One entry per document, with the sum of its scores. Postings are sorted, so sorting merges a few runs: 0.1 of the
@@ -104,8 +114,4 @@ fn summed(mut scores: Vec<((usize, u32), f32)>) -> Vec<((usize, u32), f32)> {
 fn frequency(segments: &[Arc<InvertedIndexReader>], term: &Term) -> Result<u32> {
     let each = segments.iter().map(|tags| tags.doc_freq(term));
     Ok(each.sum::<std::io::Result<u32>>()?)
-}
-
-fn id_of(reader: &SegmentReader, doc: u32) -> Result<i64> {
-    Ok(reader.fast_fields().i64(ID)?.first(doc).unwrap_or_default())
 }

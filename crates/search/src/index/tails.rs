@@ -8,10 +8,11 @@
 //! Small files are recorded whole, with words of documents in them: only who holds the writer's lock records, so that nothing
 //! erased comes back.
 
-use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -28,16 +29,17 @@ const MAGIC: [u8; 4] = *b"TLT1";
 const TAIL: u64 = 1024;
 const OWNER_ONLY: u32 = 0o600;
 
-/// An end, and the length of its file.
+/// The name, the length and the end of a file.
 #[derive(Clone, Debug)]
 struct Tail {
+    name: OwnedBytes,
     length: usize,
     bytes: OwnedBytes,
 }
 
-/// The recorded ends, by the names of their files.
+/// The recorded ends. Cheap to clone: the library clones the folder of an index twice for each segment.
 #[derive(Clone, Debug, Default)]
-pub struct Tails(BTreeMap<PathBuf, Tail>);
+pub struct Tails(Arc<[Tail]>);
 
 impl Tails {
     /// Those of the folder; none if they are missing or damaged.
@@ -60,13 +62,11 @@ impl Tails {
 
     /// The ends of known files are not read again, since files do not change.
     fn write(folder: &Path, files: impl Iterator<Item = PathBuf>) -> io::Result<()> {
-        let mut known = Tails::read(folder);
+        let known = Tails::read(folder);
         let mut bytes = MAGIC.to_vec();
         for name in files {
-            let Some(tail) = known.0.remove(&name).or_else(|| end_of(&folder.join(&name)).ok()) else {
-                continue;
-            };
-            append(&mut bytes, &name, &tail);
+            let tail = known.of(&name).cloned().map_or_else(|| end_of(folder, &name), Ok);
+            tail.iter().for_each(|tail| append(&mut bytes, tail));
         }
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
         let aside = folder.join(ASIDE);
@@ -78,27 +78,39 @@ impl Tails {
 
     /// A file that is opened once more than its end is read; `None` without its end.
     pub fn file(&self, mapped: &MmapDirectory, path: &Path) -> Option<Arc<dyn FileHandle>> {
-        let tail = self.0.get(path)?.clone();
-        let whole = OnceLock::new();
-        Some(Arc::new(LazyFile { mapped: mapped.clone(), path: path.to_owned(), tail, whole }))
+        let tail = self.of(path)?.clone();
+        Some(Arc::new(LazyFile { mapped: mapped.clone(), tail, whole: OnceLock::new() }))
+    }
+
+    fn of(&self, path: &Path) -> Option<&Tail> {
+        self.0.iter().find(|tail| tail.path() == path.as_os_str())
     }
 }
 
-fn end_of(path: &Path) -> io::Result<Tail> {
-    let file = File::open(path)?;
+impl Tail {
+    fn path(&self) -> &OsStr {
+        OsStr::from_bytes(&self.name)
+    }
+}
+
+fn end_of(folder: &Path, name: &Path) -> io::Result<Tail> {
+    let file = File::open(folder.join(name))?;
     let length = file.metadata()?.len();
     let mut bytes = vec![0; length.min(TAIL) as usize];
     file.read_exact_at(&mut bytes, length - length.min(TAIL))?;
-    let length = usize::try_from(length).map_err(io::Error::other)?;
-    Ok(Tail { length, bytes: OwnedBytes::new(bytes) })
+    let name = OwnedBytes::new(name.as_os_str().as_bytes().to_vec());
+    Ok(Tail {
+        name,
+        length: usize::try_from(length).map_err(io::Error::other)?,
+        bytes: OwnedBytes::new(bytes),
+    })
 }
 
-fn append(bytes: &mut Vec<u8>, name: &Path, tail: &Tail) {
-    let name = name.as_os_str().as_encoded_bytes();
-    bytes.extend((name.len() as u16).to_le_bytes());
+fn append(bytes: &mut Vec<u8>, tail: &Tail) {
+    bytes.extend((tail.name.len() as u16).to_le_bytes());
     bytes.extend((tail.bytes.len() as u16).to_le_bytes());
     bytes.extend((tail.length as u64).to_le_bytes());
-    bytes.extend(name);
+    bytes.extend(tail.name.as_slice());
     bytes.extend(tail.bytes.as_slice());
 }
 
@@ -108,28 +120,28 @@ fn parse(file: &OwnedBytes) -> Option<Tails> {
     if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {
         return None;
     }
-    let mut tails = Tails::default();
+    let mut tails = Vec::new();
     while !rest.is_empty() {
         let (name_length, after) = rest.split_first_chunk()?;
         let (tail_length, after) = after.split_first_chunk()?;
         let (length, after) = after.split_first_chunk()?;
         let (name, after) = after.split_at_checked(u16::from_le_bytes(*name_length).into())?;
-        let (_, left) = after.split_at_checked(u16::from_le_bytes(*tail_length).into())?;
+        let (tail, left) = after.split_at_checked(u16::from_le_bytes(*tail_length).into())?;
         let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
-        let bytes = file.slice(content.len() - after.len()..content.len() - left.len());
+        let tail_at = content.len() - left.len() - tail.len();
+        let bytes = file.slice(tail_at..tail_at + tail.len());
         if bytes.len() > length {
             return None;
         }
-        tails.0.insert(std::str::from_utf8(name).ok()?.into(), Tail { length, bytes });
+        tails.push(Tail { name: file.slice(tail_at - name.len()..tail_at), length, bytes });
         rest = left;
     }
-    Some(tails)
+    Some(Tails(tails.into()))
 }
 
 #[derive(Debug)]
 struct LazyFile {
     mapped: MmapDirectory,
-    path: PathBuf,
     tail: Tail,
     whole: OnceLock<Arc<dyn FileHandle>>,
 }
@@ -150,9 +162,9 @@ impl FileHandle for LazyFile {
             return whole.read_bytes(range);
         }
         // It may have been merged into another since its name was read.
-        let whole = self.mapped.get_file_handle(&self.path).map_err(io::Error::other)?;
+        let whole = self.mapped.get_file_handle(Path::new(self.tail.path())).map_err(io::Error::other)?;
         if whole.len() != self.tail.length {
-            let told = format!("{} is not as long as it was", self.path.display());
+            let told = format!("{} is not as long as it was", self.tail.path().display());
             return Err(io::Error::new(io::ErrorKind::InvalidData, told));
         }
         self.whole.get_or_init(|| whole).read_bytes(range)

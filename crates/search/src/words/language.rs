@@ -15,20 +15,35 @@ pub enum Language {
     Spanish,
 }
 
-/// Without accents. Those that are no English words tell the language.
-const GERMAN: &str = "aber als am an auch auf aus bei beim bis da damit dann das dass dem den der des die diese diesem diesen \
-    dieser dieses doch du durch ein eine einem einen einer eines er es etwas fur gegen gibt haben hat hatte ich ihr im in ist \
-    ja jede jeder jedes kann kein keine man mehr mein mit muss mussen nach nicht noch nun nur ob oder ohne sein seine seit \
-    sich sie sind so soll sollen uber um und uns unser unsere unter viel vom von vor wann war waren warum was wegen welche \
-    welchem welchen welcher welches wem wen wenn wer werden wie wieder wieso wieviel wir wird wo woher wohin womit worden \
-    woruber wurde wurden zu zum zur";
-const SPANISH: &str = "a al algo alguna algunas como con cual cuales cuando cuanta cuantas cuanto cuantos de del desde donde \
-    e el ella ellos en entre era es esa ese eso esta estaba estan estas este esto estos fue hace hacia han hasta hay la las \
-    le les lo los mas me mi muy nada ni no nos nosotros nuestra nuestro o os otra otro para pero por porque pues que quien \
-    se sea ser si sido sin sobre solo son su sus tambien te tiene tienen todo un una uno unos usamos y ya yo";
-/// Common words of both that also occur in English text, or as names.
-const NOT_TELLING: &str = "a al am an als also as da des die do e en er es he in me man mi no o oder os per so son te um uns \
-    war was y ya yo mit la las los el si se sea sin solo le les lo ha han has un una uno sus su nun ob du der den";
+/// Sorted, without accents. Those that are no English words tell the language.
+const GERMAN: &[&str] = &[
+    "aber", "als", "am", "an", "auch", "auf", "aus", "bei", "beim", "bis", "da", "damit", "dann", "das",
+    "dass", "dem", "den", "der", "des", "die", "diese", "diesem", "diesen", "dieser", "dieses", "doch", "du",
+    "durch", "ein", "eine", "einem", "einen", "einer", "eines", "er", "es", "etwas", "fur", "gegen", "gibt",
+    "haben", "hat", "hatte", "ich", "ihr", "im", "in", "ist", "ja", "jede", "jeder", "jedes", "kann", "kein",
+    "keine", "man", "mehr", "mein", "mit", "muss", "mussen", "nach", "nicht", "noch", "nun", "nur", "ob",
+    "oder", "ohne", "sein", "seine", "seit", "sich", "sie", "sind", "so", "soll", "sollen", "uber", "um",
+    "und", "uns", "unser", "unsere", "unter", "viel", "vom", "von", "vor", "wann", "war", "waren", "warum",
+    "was", "wegen", "welche", "welchem", "welchen", "welcher", "welches", "wem", "wen", "wenn", "wer",
+    "werden", "wie", "wieder", "wieso", "wieviel", "wir", "wird", "wo", "woher", "wohin", "womit", "worden",
+    "woruber", "wurde", "wurden", "zu", "zum", "zur",
+];
+const SPANISH: &[&str] = &[
+    "a", "al", "algo", "alguna", "algunas", "como", "con", "cual", "cuales", "cuando", "cuanta", "cuantas",
+    "cuanto", "cuantos", "de", "del", "desde", "donde", "e", "el", "ella", "ellos", "en", "entre", "era",
+    "es", "esa", "ese", "eso", "esta", "estaba", "estan", "estas", "este", "esto", "estos", "fue", "hace",
+    "hacia", "han", "hasta", "hay", "la", "las", "le", "les", "lo", "los", "mas", "me", "mi", "muy", "nada",
+    "ni", "no", "nos", "nosotros", "nuestra", "nuestro", "o", "os", "otra", "otro", "para", "pero", "por",
+    "porque", "pues", "que", "quien", "se", "sea", "ser", "si", "sido", "sin", "sobre", "solo", "son", "su",
+    "sus", "tambien", "te", "tiene", "tienen", "todo", "un", "una", "uno", "unos", "usamos", "y", "ya", "yo",
+];
+/// Sorted. Common words of both that also occur in English text, or as names.
+const NOT_TELLING: &[&str] = &[
+    "a", "al", "als", "also", "am", "an", "as", "da", "den", "der", "des", "die", "do", "du", "e", "el",
+    "en", "er", "es", "ha", "han", "has", "he", "in", "la", "las", "le", "les", "lo", "los", "man", "me",
+    "mi", "mit", "no", "nun", "o", "ob", "oder", "os", "per", "se", "sea", "si", "sin", "so", "solo", "son",
+    "su", "sus", "te", "um", "un", "una", "uno", "uns", "war", "was", "y", "ya", "yo",
+];
 
 /// Endings, longest first. What remains has at least `STEM` letters.
 const GERMAN_ENDINGS: &[&str] = &[
@@ -53,7 +68,7 @@ impl Language {
     pub fn of(text: &str) -> Option<Language> {
         let text = text.to_lowercase();
         let words: Vec<String> = super::terms::plain_words(&text);
-        let telling = |list: &str| {
+        let telling = |list: &[&str]| {
             let is_telling = |word: &&String| has(list, word) && !has(NOT_TELLING, word);
             words.iter().filter(is_telling).count()
         };
@@ -160,8 +175,8 @@ fn gathered(relation: Relation, word: &str, dictionaries: &[&dyn TermDictionary]
     found
 }
 
-fn has(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|listed| listed == word)
+fn has(list: &[&str], word: &str) -> bool {
+    list.binary_search(&word).is_ok()
 }
 
 #[cfg(test)]
@@ -170,6 +185,13 @@ mod tests {
     use crate::words::QueryWord;
     use crate::words::kin::tests::Words;
     use crate::words::terms::Role;
+
+    #[test]
+    fn lists_of_common_words_are_sorted() {
+        for list in [GERMAN, SPANISH, NOT_TELLING] {
+            assert!(list.is_sorted());
+        }
+    }
 
     #[track_caller]
     fn check(language: Language, word: &str, words: &'static [&'static str], expected: &[&str]) {

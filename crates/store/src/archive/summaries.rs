@@ -33,7 +33,7 @@ const PUT: &str = "
         at = excluded.at";
 
 /// How many of a project's latest sessions count as recent.
-const RECENT: u32 = 100;
+const RECENT: u32 = 40;
 
 pub(super) const SUMMARY: &str = "
     select s.request, s.investigated, s.learned, s.completed, s.next_steps, s.notes, c.agent || ':' || c.session, s.turn,
