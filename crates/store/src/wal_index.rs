@@ -343,7 +343,7 @@ mod tests {
 
     /// A memory's time was read with its bits inverted, and stayed so: one of 350 random injuries.
     #[test]
-    fn a_damaged_value_in_the_wal_was_read_as_it_was() {
+    fn a_damaged_frame_of_the_wal_was_read_as_it_was() {
         let files = Files::with_three_rows();
         files.damage_a_checksum();
         KEEPS.set(false);

@@ -85,7 +85,7 @@ impl Directory for IndexFiles {
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        // Who only reads removes no files, and need not know which ones the library made.
+        // A lookup removes no files, so the library need not read the list of those that it made.
         if self.tails.is_some() && path == Path::new(MANAGED) {
             return Ok(b"[]".to_vec());
         }

@@ -12,13 +12,17 @@ use tantivy::{Index, IndexMeta, InvertedIndexReader, SegmentReader, Term};
 use super::files::IndexFiles;
 use super::schema::{ID, schema};
 use super::segment::postings;
-use super::{META, Payload, TRIES, in_library};
+use super::{META, Payload, in_library};
 use crate::error::{IndexError, Result};
 use crate::source::shared_word_tag;
 use crate::words::{MAX_TERMS, QueryWord, significant_words_of};
 
 /// A word that more than one of so many memories contain tells nothing.
 const TELLING: u32 = 3;
+
+/// Files are opened late, and a writer may have merged and removed them meanwhile. An index that is damaged stays so, and an
+/// agent waits.
+const ATTEMPTS: usize = 2;
 
 /// The ids of at most `most` memories of a project: those with the rarest words of the prompt first, then the newest.
 /// `None` without an index, and while it is built: a build has not reached all memories. A prompt of stop words alone, as "go
@@ -29,8 +33,7 @@ pub fn memories_sharing(folder: &Path, project: &str, prompt: &str, most: usize)
         return Ok(Some(vec![]));
     }
     let mut found = Ok(None);
-    // Files are opened late, and a writer may have merged and removed them meanwhile.
-    for _ in 0..TRIES {
+    for _ in 0..ATTEMPTS {
         if !folder.join(META).exists() {
             break;
         }

@@ -5,8 +5,8 @@
 //! has written, so recorded ends are right or belong to no file; a file without recorded ends is opened as usual, and one that
 //! was cut is an error. Decides nothing: without the record a lookup only takes longer.
 //!
-//! Small files are recorded whole, with words of documents in them: only who holds the writer's lock records, so that nothing
-//! erased comes back.
+//! Small files are recorded whole, with words of documents in them: ends are recorded under the writer's lock alone, so that
+//! nothing erased comes back.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -52,7 +52,7 @@ impl Tails {
         if Tails::write(folder, files).is_ok() {
             return Ok(());
         }
-        // A record that is a part only is found by nobody, and overwritten by the next.
+        // A partial record is never read, and the next one overwrites it.
         let _ = fs::remove_file(folder.join(ASIDE));
         match fs::remove_file(folder.join(NAME)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -70,7 +70,7 @@ pub(super) fn apply(call: &HookCall, applied: &AppliedEvent<'_>, urgency: Urgenc
         let asked = if is_asked { ReplyScope::All(applied) } else { rest };
         let lock = match take_lock(call, urgency, asked) {
             Ok(RoundStart::Apply(lock)) => lock,
-            // The prompt is applied already; for the record of what was given see `PassOutcome::recorded`.
+            // Another process applies the prompt, or has; for the record of what was given see `PassOutcome::recorded`.
             Ok(RoundStart::Read(context)) => {
                 all.reply = all.reply.merge(context);
                 break;
@@ -124,8 +124,9 @@ struct PassOutcome {
     upkeep: Upkeep,
     /// Journal size when the events that the first pass caused were applied in turn.
     reapplied: Option<u64>,
-    /// By how much the journal grew while the context was composed. The lock is free then, so others apply their own events. That
-    /// the context was given is left to whoever applies events next, as all do who show it; that took a tenth of a first prompt.
+    /// By how much the journal grew while the context was composed. The lock is free then, so other hooks apply their own events.
+    /// The record that the context was given is applied with the next event; every query applies the journal first. Applying it
+    /// here took a tenth of a first prompt.
     recorded: u64,
 }
 
