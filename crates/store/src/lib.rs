@@ -32,7 +32,7 @@ mod wal_index;
 pub mod warned;
 mod written;
 
-pub use alloc::{Allocator, fill_stack};
+pub use alloc::{Allocator, fill_room, fill_stack};
 pub use archive::Archive;
 pub use database::{Result, SCHEMA, Store, StoreError, keep_wal_index};
 pub use home::DataFolder;

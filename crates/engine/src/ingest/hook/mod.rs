@@ -35,7 +35,7 @@ use towline_core::inherit::{Fallback, InheritSettings, OnClear};
 use towline_core::reply::Reply;
 use towline_core::seat::SeatLocation;
 use towline_core::text::clip;
-use towline_store::{fill_stack, keep_wal_index, marks, warned};
+use towline_store::{fill_room, fill_stack, keep_wal_index, marks, warned};
 use towline_terminal::process::Process;
 use towline_terminal::tail::last_bytes;
 
@@ -48,6 +48,7 @@ const LARGEST_PAYLOAD: usize = 64 << 20;
 const STACK_PAGES: usize = 5;
 const USUAL_PAYLOAD: usize = 16 << 10;
 const ROOM_FOR_MORE: usize = 8 << 20;
+const MOST_AHEAD: usize = 256 << 10;
 
 /// When the hook of a prompt ends: below the 5 s after which the agents go on without it.
 const CONTEXT_MS: u64 = 4000;
@@ -351,16 +352,28 @@ impl HookCall {
 /// tool result four page faults.
 fn read_payload() -> Vec<u8> {
     let mut payload = Vec::with_capacity(USUAL_PAYLOAD);
+    let mut filled = payload.capacity();
     while payload.len() < LARGEST_PAYLOAD && read_more(&mut payload) {
         if payload.len() == payload.capacity() {
             // Unused capacity costs nothing; growing step by step would copy the payload each time.
             payload.reserve(ROOM_FOR_MORE);
+        }
+        if payload.len() >= filled {
+            filled = payload.len() + fill_ahead(&mut payload);
         }
     }
     if payload.len() >= LARGEST_PAYLOAD {
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
     }
     payload
+}
+
+/// Maps pages for as much again as was read, within limits, and returns for how much. The 512 page faults of a tool result
+/// of 2 MB were a third of its time.
+fn fill_ahead(payload: &mut Vec<u8>) -> usize {
+    let ahead = payload.len().min(MOST_AHEAD);
+    fill_room(payload.spare_capacity_mut().get_mut(..ahead).unwrap_or_default());
+    ahead
 }
 
 /// Reads once into the unused capacity. False at the end.
