@@ -5,6 +5,7 @@
 
 mod asked;
 mod catch_up;
+mod current;
 mod detached;
 mod door;
 mod foreign;
@@ -20,6 +21,7 @@ mod steps;
 
 pub use asked::{Asked, Project};
 pub use catch_up::{Caught, catch_up};
+pub use current::{CurrentSession, current_session};
 pub use detached::{Bookmarked, capture_detached};
 pub use door::notify_capture;
 pub use foreign::{Destination, ForeignFile, Learnt, TakenOver, take_over};
