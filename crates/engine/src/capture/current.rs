@@ -40,7 +40,8 @@ fn in_database(database: &Path, own: Option<String>) -> Result<Option<PathBuf>, 
     if !database.exists() {
         return Ok(None);
     }
-    let unreadable = |error| CaptureError::Read { path: database.to_owned(), source: std::io::Error::other(error) };
+    let unreadable =
+        |error| CaptureError::Read { path: database.to_owned(), source: std::io::Error::other(error) };
     let session = match own {
         Some(own) => Some(own),
         None => rows::latest_session(database).map_err(unreadable)?,

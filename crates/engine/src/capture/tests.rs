@@ -319,7 +319,8 @@ fn standing(bench: &Bench) -> (Vec<i64>, Vec<i64>) {
 
 #[test]
 fn turns_that_an_agent_deletes_with_the_next_prompt_stood_in_the_archive() {
-    let bench = Bench::new(Agent::Opencode);
+    let is_rendered = |agent: &Agent| agent.database(&|_| Some("/home".to_owned())).is_some();
+    let bench = Bench::new(Agent::ALL.into_iter().find(is_rendered).unwrap());
     let check = |lines: String, stands: &[i64], back: &[i64]| {
         bench.write(lines.as_bytes());
         bench.capture();

@@ -1,6 +1,6 @@
 //! Doctor check of capturing: each agent's current session, compared with what the archive has of it.
 //!
-//! Captures nothing.
+//! Captures nothing, and never opens a transcript: the engine compares.
 
 use super::check::Check;
 use crate::scope::Scope;
@@ -29,7 +29,8 @@ fn of_one(scope: &Scope, agent: Agent, archive: &Archive) -> Result<Option<Check
     let current = match current_session(agent, archive, &variable) {
         Ok(current) => current,
         Err(error @ CaptureError::Read { .. }) => {
-            let next = format!("{} --version; if it is newer than in `docs/agents.md`, report it", agent.name());
+            let next =
+                format!("{} --version; if it is newer than in `docs/agents.md`, report it", agent.name());
             return Ok(Some(Check::warning(name, chain(&error), next)));
         }
         Err(_) => None,
