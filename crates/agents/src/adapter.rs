@@ -128,8 +128,8 @@ pub(crate) struct ProcessRules {
 pub(crate) struct Install {
     /// The hooks in the agent's folder that call the program.
     pub target: fn(&Path, &Path) -> Result<Target, EditRefusal>,
-    /// Matcher of the tools that start a subagent, read or change files.
-    pub file_tools: &'static str,
+    /// How we are called before a tool reads or changes a file, if the user wants warnings.
+    pub file_tools: FileTools,
     pub dialect: Dialect,
     /// The file in which the agent keeps a user's MCP servers, and its format.
     pub servers_file: fn(Variable<'_>) -> Option<PathBuf>,
@@ -138,6 +138,14 @@ pub(crate) struct Install {
     pub enabled_plugin: Option<fn(&Path) -> Option<String>>,
     /// The step the user must still take so that the agent runs the registered hooks, or those of the plugin.
     pub consent: Option<Consent>,
+}
+
+/// How the hook before a tool is extended to those that touch files.
+pub(crate) enum FileTools {
+    /// Its entry matches these tools: those that start a subagent, read or change files.
+    Matching(&'static str),
+    /// Another script calls the program for them, too.
+    InScript(fn(&Path, &Path) -> Result<Target, EditRefusal>),
 }
 
 /// The step the user must take before the agent runs hooks.

@@ -53,6 +53,7 @@ pub use rewind::RewindPoint;
 pub use transcript::LineError;
 pub use wanted::PendingFiles;
 
+use adapter::FileTools;
 use settings::{DataVariable, EditRefusal, Inspection, McpServerEntry, OwnedFile, Target, absolute_command};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -115,7 +116,10 @@ impl Agent {
 
     /// The hook entries of `target`, and those that call us before a tool reads or changes a file.
     pub fn target_with_files(self, folder: &Path, tow: &Path) -> Result<Target, EditRefusal> {
-        Ok(self.target(folder, tow)?.matching(self.before_tool(), self.adapter().install.file_tools))
+        match self.adapter().install.file_tools {
+            FileTools::Matching(tools) => Ok(self.target(folder, tow)?.matching(self.before_tool(), tools)),
+            FileTools::InScript(target) => target(folder, tow),
+        }
     }
 
     /// Our skills for the agent's folder, in order of creation; they are removed in reverse order.

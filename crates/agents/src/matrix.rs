@@ -12,7 +12,7 @@ use towline_core::typing::SessionStartReport;
 /// A capability, and what an agent's entry says about it; empty if the agent lacks it.
 type Row = (&'static str, fn(&Adapter) -> String);
 
-const ROWS: [Row; 14] = [
+const ROWS: [Row; 15] = [
     ("proven with the real program", |it| it.proven.to_owned()),
     ("start of a session is reported", |it| match it.starts {
         SessionStartReport::AtOnce => "at once".to_owned(),
@@ -21,6 +21,7 @@ const ROWS: [Row; 14] = [
     ("context with a prompt", |it| {
         yes(has_any(it, PROMPTS, |support, event| support.context.contains(event)))
     }),
+    ("warnings of gotchas", |it| yes(it.hooks.replies.context.contains(it.hooks.before_tool))),
     ("notices to the user", |it| {
         let shows = has_any(it, PROMPTS, |support, event| support.notices.contains(event));
         let at_end = has_any(it, STOPS, |support, event| support.notices.contains(event));

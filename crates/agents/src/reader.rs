@@ -35,6 +35,13 @@ impl TranscriptReader {
         if let TranscriptReader::Mapped(state) = self { Some(state) } else { None }
     }
 
+    /// Begins a file anew of which other lines were read before.
+    pub fn read_again(&mut self) {
+        if let TranscriptReader::Rows(state) = self {
+            state.read_again();
+        }
+    }
+
     /// Adds the pieces of the next line. Unknown entries and unreadable lines add none and leave the reader usable.
     pub fn read<'a>(&mut self, line: &'a [u8], found: &mut Found<'a>) -> Result<(), LineError> {
         let text = str::from_utf8(line).map_err(|_| LineError::NotText);

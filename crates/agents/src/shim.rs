@@ -37,11 +37,15 @@ pub const EVENTS: &[&str] = &[
     "PostCompact",
 ];
 
-/// What a shim does with a reply: it adds context to the prompt, shows notices, throws to deny a subagent, and at the end
-/// of a turn prompts the session, or a new one in the same window, without a keystroke.
+/// Sent before a tool touches a file, if the user wants warnings: no event of the session.
+pub(crate) const BEFORE_FILES: &str = "PreFileUse";
+
+/// What a shim does with a reply: it adds context to the prompt, to the result of a tool, and after a compaction to the next
+/// request; shows notices, throws to deny a subagent, and at the end of a turn prompts the session, or a new one in the same
+/// window, without a keystroke.
 pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     notices: Phrases("UserPromptSubmit|PostToolUse|Stop"),
-    context: Phrases("UserPromptSubmit"),
+    context: Phrases("UserPromptSubmit|PreFileUse|SessionStart"),
     block: Phrases("Stop"),
     deny: Phrases("PreToolUse"),
     restart: Phrases("Stop"),
@@ -115,9 +119,10 @@ pub(crate) fn origin(agent: Agent, text: &str) -> PromptOrigin {
     }
 }
 
-/// The text of a shim: `script` with the program's path and the agent's name as literals.
-pub(crate) fn text(script: &str, agent: Agent, tow: &str) -> String {
+/// The text of a shim: `script` with the program's path, the agent's name and the tools to tell of as literals.
+pub(crate) fn text(script: &str, agent: Agent, tow: &str, file_tools: &[&str]) -> String {
     let literal = |text: &str| serde_json::Value::from(text).to_string();
+    let script = script.replace("@FILE_TOOLS@", &serde_json::Value::from(file_tools).to_string());
     script.replace("@AGENT@", &literal(agent.name())).replace("@TOW@", &literal(tow))
 }
 
@@ -127,9 +132,10 @@ mod tests {
 
     #[test]
     fn the_program_and_the_agent_are_literals_whatever_their_names() {
-        let script = "const TOW = @TOW@; const AGENT = @AGENT@;";
-        let expected = r#"const TOW = "/a \"b\"/tow"; const AGENT = "kilo";"#;
-        assert_eq!(text(script, Agent::Kilo, "/a \"b\"/tow"), expected);
+        let script = "const TOW = @TOW@; const AGENT = @AGENT@; const FILE_TOOLS = @FILE_TOOLS@;";
+        let expected =
+            r#"const TOW = "/a \"b\"/tow"; const AGENT = "kilo"; const FILE_TOOLS = ["read","edit"];"#;
+        assert_eq!(text(script, Agent::Kilo, "/a \"b\"/tow", &["read", "edit"]), expected);
     }
 
     #[test]

@@ -69,6 +69,15 @@ mod tests {
         check(Agent::Codex, "{}", None);
         let edit = include_str!("../fixtures/copilot/1.0.102/preToolUse.create.json");
         check(Agent::Copilot, edit, Some(&["/home/user/project/b.txt"]));
+        let read = |event: &str| {
+            format!(
+                r#"{{"hook_event_name":"{event}","session_id":"ses_1","cwd":"/a","tool_name":"read","tool_input":{{"filePath":"/a/x.rs"}}}}"#
+            )
+        };
+        for agent in [Agent::Opencode, Agent::Kilo] {
+            check(agent, &read("PreFileUse"), Some(&["/a/x.rs"]));
+            check(agent, &read("PostToolUse"), None);
+        }
         check(Agent::Claude, "", None);
     }
 }

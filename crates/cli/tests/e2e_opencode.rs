@@ -258,26 +258,47 @@ fn new(pane: &Pane) {
 
 fn a_killed_client_is_gone_and_its_session_is_resumed(client: Client) {
     let model = Model::echo();
+    let looking = json!({"command": "sleep 4711", "description": "look"});
+    model.add(Rule::when("look around").then(Step::text("I look first.").and_tool("bash", looking)));
     let env = installed(client, &model);
+    allow_everything(client, &env);
     let tmux = Tmux::start(&env);
     let pane = client.interactive(&tmux, &model, &[]);
     ask(&pane, &model, "hello", "good day");
     env.wait_states(&["completed"]);
-    let is_client = |process: &Process| process.command.contains(&format!("bin/{}", client.name));
-    let pids: Vec<String> =
-        env.processes().into_iter().filter(is_client).map(|it| it.pid.to_string()).collect();
-    assert!(env.command("kill").arg("-9").args(&pids).status().unwrap().success());
+    pane.say("look around");
+    let pids_of = |word: &str| -> Vec<String> {
+        let is_it = |process: &Process| process.command.contains(word);
+        env.processes().into_iter().filter(is_it).map(|it| it.pid.to_string()).collect()
+    };
+    wait::until("the tool to run", wait::PATIENCE, || (!pids_of("sleep 4711").is_empty()).then_some(()));
+    let kill = |pids: Vec<String>| env.command("kill").arg("-9").args(&pids).output().unwrap().status;
+    assert!(kill(pids_of(&format!("bin/{}", client.name))).success());
+    // The tool outlives the client; its shell may end by itself.
+    kill(pids_of("sleep 4711"));
     env.wait_states(&[]);
+    wait::until_evident("what the killed turn had done", wait::PATIENCE, || {
+        env.tow(&["turns", "--all-projects"]).ok();
+        let archive = Archive::read(&DataFolder::at(env.data_dir()), Duration::from_secs(2)).unwrap();
+        let text = archive.map_or_else(String::new, |archive| all_of(&archive));
+        let is_whole = text.contains("agent: I look first.") && text.contains("input bash: ");
+        if is_whole && text.contains("sleep 4711") { Ok(()) } else { Err(text) }
+    });
 
     let listed = env.tow(&["sessions", "--json"]).ok().json();
     let id = listed["sessions"][0]["session"].as_str().unwrap().to_owned();
     let id = id.rsplit(':').next().unwrap();
     let again = client.interactive(&tmux, &model, &["--session", id]);
-    again.wait_screen("good day");
+    again.wait_screen("I look first.");
     ask(&again, &model, "and again", "once more");
     env.wait_states(&["completed"]);
     let listed = env.tow(&["sessions", "--json"]).ok().json();
     assert_eq!(listed["sessions"].as_array().unwrap().len(), 1, "{listed:#}");
+    let is_captured = format!("the current session {} is captured", &id[id.len() - 8..]);
+    wait::until_evident("the doctor to find the session captured", wait::PATIENCE, || {
+        let said = env.tow(&["doctor"]).stdout;
+        if said.contains(&is_captured) { Ok(()) } else { Err(said) }
+    });
 }
 
 fn a_new_session_goes_on_with_the_work_of_the_one_before(client: Client) {
@@ -285,7 +306,15 @@ fn a_new_session_goes_on_with_the_work_of_the_one_before(client: Client) {
     let env = installed(client, &model);
     let pane = client.interactive(&Tmux::start(&env), &model, &[]);
     ask(&pane, &model, "first measure the mast", "measured: four");
+    ask(&pane, &model, "then burn the mast", "burnt: all of it");
+    wait::until_evident("the turn to be captured", wait::PATIENCE, || {
+        let turns = env.tow(&["turns", "--all-projects"]).ok().stdout;
+        if turns.contains("burn the mast") { Ok(()) } else { Err(turns) }
+    });
+    undo(&pane);
     ask(&pane, &model, "now paint the mast", "painted: shall I go on?");
+    ask(&pane, &model, "then sink the boat", "sunk with all hands");
+    undo(&pane);
     new(&pane);
     let request = ask(&pane, &model, "yes, go on", "gone on");
     for needle in
@@ -293,10 +322,31 @@ fn a_new_session_goes_on_with_the_work_of_the_one_before(client: Client) {
     {
         assert!(request.holds(needle), "no {needle:?} in {:#}", request.body);
     }
+    for undone in ["burn the mast", "burnt: all of it", "sink the boat", "sunk with all hands"] {
+        assert!(!request.holds(undone), "{undone:?} was undone: {:#}", request.body);
+    }
     assert_eq!(request.count("<towline-context>"), 1);
     assert!(!pane.screen().contains("towline-context"), "it is for the model alone");
     let log = env.tow(&["inherit", "log", "--all-projects", "--json"]).ok().json();
     assert_eq!(log["decisions"][0]["way"], "clear");
+
+    pane.say("/compact");
+    pane.wait_screen("Compaction");
+    wait_told(&env, &[], |text| text.contains("compaction_ended"));
+    wait_idle(&pane);
+    let request = ask(&pane, &model, "and after that", "the last coat");
+    assert!(request.holds("This conversation was compacted."), "{:#}", request.body);
+    assert!(request.holds("go on — done: \"gone on\""), "its turns, a line each: {:#}", request.body);
+    assert!(!pane.screen().contains("towline-context"), "it is for the model alone");
+}
+
+/// Takes the last turn back. The client puts its prompt into the input.
+#[track_caller]
+fn undo(pane: &Pane) {
+    pane.say("/undo");
+    pane.wait_screen("message reverted");
+    pane.keys(&["C-u"]);
+    wait_idle(pane);
 }
 
 fn the_baton_goes_from_claude_code_to_it_and_back(client: Client) {
@@ -376,11 +426,31 @@ fn memories_are_given_and_asked_for(client: Client) {
     let model = Model::echo();
     let env = installed(client, &model);
     env.person(&["remember", "The bilge pump needs a new fuse\n\nFuse F7 beside the battery."]).ok();
+    env.person(&[
+        "remember",
+        "--type",
+        "gotcha",
+        "--file",
+        "mast.txt",
+        "Grease the mast before it is raised",
+    ])
+    .ok();
+    env.tow(&["config", "set", "memory.gotchas", "true"]).ok();
+    env.tow(&["doctor"]).prints("not as they should be");
+    env.tow(&["install", "--agent", client.name]).ok();
+    fs::write(env.project().join("mast.txt"), "a mast\n").unwrap();
+    let read = |name: &str| Step::tool("read", json!({"filePath": env.project().join(name)}));
+    let full = Usage { input: 99_000, output: 100, cache_read: 0, cache_write: 0, reasoning: 0 };
     model.add(
         Rule::when("look it up")
             .then(Step::tool("towline_search", json!({"query": "bilge pump"})))
-            .then(Step::text("it is the fuse")),
+            .then(read("missing.txt"))
+            .then(read("mast.txt"))
+            .then(read("mast.txt").usage(full)),
     );
+    // After its own compaction the client goes on without a prompt.
+    model.add(Rule::when("Continue if you have next steps").then(Step::text("it is the fuse")));
+    allow_everything(client, &env);
     client.headless(&env, &model, "look it up", &[]).ok().prints("it is the fuse");
     let asked = model.wait_request("the prompt", |request| request.prompt.contains("look it up"));
     assert!(asked.holds("The bilge pump needs a new fuse"), "{:#}", asked.body);
@@ -390,6 +460,14 @@ fn memories_are_given_and_asked_for(client: Client) {
         "{:#}",
         found.body
     );
+    let warning = "Known of a file that is about to be touched";
+    let read = model.wait_request("the file", |request| request.step == 3);
+    assert!(read.holds(warning) && read.holds("Grease the mast"), "{:#}", read.body);
+    assert_eq!(read.count(warning), 1, "{:#}", read.body);
+    let compacted = model.wait_prompt("Continue if you have next steps");
+    assert!(compacted.holds("This conversation was compacted."), "{:#}", compacted.body);
+    let turns = env.tow(&["search", "--all-projects", "about to be touched"]).ok().stdout;
+    assert!(!turns.contains(warning), "what was given is not captured: {turns}");
 }
 
 const HANDOFF: &str = "Here it is.\n<handoff id=\"@HANDOFF_ID@\">\ncontinue: true\n## Task\nPaint the heron.\n\

@@ -59,6 +59,8 @@ pub enum PieceContent<'a> {
     Usage { message: Cow<'a, str>, model: Option<Cow<'a, str>>, tokens: TokenCounts },
     /// All older pieces at position `from` or later were reverted.
     Reverted { from: u64 },
+    /// The file is read again from its start, because its lines are others now: what reverts were found before is void.
+    ReadAgain,
 }
 
 impl PieceContent<'_> {
@@ -66,7 +68,10 @@ impl PieceContent<'_> {
     pub fn has_text(&self) -> bool {
         !matches!(
             self,
-            PieceContent::Opened { .. } | PieceContent::Reverted { .. } | PieceContent::Usage { .. }
+            PieceContent::Opened { .. }
+                | PieceContent::Reverted { .. }
+                | PieceContent::ReadAgain
+                | PieceContent::Usage { .. }
         )
     }
 }

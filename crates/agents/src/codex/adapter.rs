@@ -4,7 +4,7 @@
 
 use super::{ask, context, input, install, screen, server, tail, tool_action, transcript};
 use crate::adapter::{
-    Adapter, Consent, Folder, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts,
+    Adapter, Consent, FileTools, Folder, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts,
 };
 use crate::agent::Agent;
 use crate::ask::Asking;
@@ -46,7 +46,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     },
     install: Install {
         target: install::target,
-        file_tools: super::SUBAGENT_AND_FILE_TOOLS,
+        file_tools: FileTools::Matching(super::SUBAGENT_AND_FILE_TOOLS),
         dialect: install::dialect("$"),
         servers_file: |variable| Some(Agent::Codex.folder(variable)?.join(install::CONFIG)),
         servers_format: FileFormat::Toml,

@@ -77,7 +77,7 @@ fn script_command(script: &str) -> Cow<'_, str> {
 }
 
 /// The files that a patch names.
-fn patched(patch: Cow<'_, str>) -> Option<ToolAction<'_>> {
+pub(crate) fn patched(patch: Cow<'_, str>) -> Option<ToolAction<'_>> {
     let paths = match patch {
         Cow::Borrowed(patch) => patch_paths(patch).map(Cow::Borrowed).collect::<Vec<_>>(),
         Cow::Owned(patch) => patch_paths(&patch).map(|path| Cow::Owned(path.to_owned())).collect(),

@@ -123,7 +123,7 @@ fn owned(piece: TranscriptPiece<'_>) -> TranscriptPiece<'static> {
         PieceContent::Usage { message, model, tokens } => {
             PieceContent::Usage { message: own(message), model: model.map(own), tokens }
         }
-        other @ (PieceContent::Image { .. } | PieceContent::Reverted { .. }) => {
+        other @ (PieceContent::Image { .. } | PieceContent::Reverted { .. } | PieceContent::ReadAgain) => {
             unreachable!("no rule gives {other:?}")
         }
     };

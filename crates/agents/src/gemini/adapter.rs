@@ -3,7 +3,9 @@
 //! Declares only: each part is in a file of its own.
 
 use super::{context, input, install, screen, tail, tool_action, transcript};
-use crate::adapter::{Adapter, Folder, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts};
+use crate::adapter::{
+    Adapter, FileTools, Folder, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts,
+};
 use crate::agent::Agent;
 use crate::reader::TranscriptReader;
 use crate::rewind;
@@ -47,7 +49,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     install: Install {
         target: install::target,
         // A hook before a tool can deny it, but not add context: files are not warned about.
-        file_tools: install::SUBAGENT_TOOLS,
+        file_tools: FileTools::Matching(install::SUBAGENT_TOOLS),
         dialect: install::DIALECT,
         servers_file: |variable| Some(Agent::Gemini.folder(variable)?.join(install::SETTINGS)),
         servers_format: FileFormat::Json,

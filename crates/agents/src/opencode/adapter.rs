@@ -4,7 +4,7 @@
 
 use super::{input, install, screen, tool_action, transcript};
 use crate::adapter::{
-    Adapter, Folder, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts, Variable,
+    Adapter, FileTools, Folder, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts, Variable,
 };
 use crate::agent::Agent;
 use crate::reader::TranscriptReader;
@@ -39,7 +39,7 @@ pub(crate) const OPENCODE: Adapter = Adapter {
         event_kind: |event, wire, keeping, bytes| {
             shim::event_kind(Agent::Opencode, event, (wire, bytes), keeping)
         },
-        before_tool: "PreToolUse",
+        before_tool: shim::BEFORE_FILES,
         corrected: None,
         replies: shim::REPLY_SUPPORT,
         turn_id: |payload| &payload.turn_id,
@@ -55,8 +55,10 @@ pub(crate) const OPENCODE: Adapter = Adapter {
     },
     install: Install {
         target: |folder, tow| install::target(Agent::Opencode, folder, tow),
-        // A plugin can deny a tool before it runs, but not add context: files are not warned about.
-        file_tools: install::SUBAGENT_TOOL,
+        // A plugin can add context to a tool's result only: there the model reads it as early as elsewhere.
+        file_tools: FileTools::InScript(|folder, tow| {
+            install::target_with_files(Agent::Opencode, folder, tow)
+        }),
         dialect: install::dialect("opencode"),
         servers_file: |variable| servers_file(Agent::Opencode, variable),
         servers_format: FileFormat::Script,
@@ -115,6 +117,7 @@ pub(crate) const KILO: Adapter = Adapter {
     },
     install: Install {
         target: |folder, tow| install::target(Agent::Kilo, folder, tow),
+        file_tools: FileTools::InScript(|folder, tow| install::target_with_files(Agent::Kilo, folder, tow)),
         dialect: install::dialect("kilo"),
         servers_file: |variable| servers_file(Agent::Kilo, variable),
         ..OPENCODE.install

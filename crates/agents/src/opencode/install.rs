@@ -16,8 +16,8 @@ pub(crate) const SERVERS: &str = "plugins/towline-tools.js";
 
 const SCRIPT: &str = include_str!("plugin.js");
 
-/// The tool that starts a subagent: the only one whose start the plugin reports.
-pub(crate) const SUBAGENT_TOOL: &str = "task";
+/// The tools that touch files. The plugin reports their start if the user wants warnings.
+const FILE_TOOLS: &[&str] = &["read", "edit", "write", "apply_patch"];
 
 /// Limits a call of the plugin, in seconds. For display: the script has its own.
 const TIMEOUT_S: u32 = 5;
@@ -35,9 +35,24 @@ pub(crate) const fn dialect(agent: &'static str) -> Dialect {
 
 /// Our plugin in the folder of the agent, running the program at `tow`.
 pub(crate) fn target(agent: Agent, folder: &Path, tow: &Path) -> Result<Target, EditRefusal> {
+    target_telling_of(&[], agent, folder, tow)
+}
+
+/// The same with warnings before a tool touches a file.
+pub(crate) fn target_with_files(agent: Agent, folder: &Path, tow: &Path) -> Result<Target, EditRefusal> {
+    target_telling_of(FILE_TOOLS, agent, folder, tow)
+}
+
+fn target_telling_of(
+    file_tools: &[&str],
+    agent: Agent,
+    folder: &Path,
+    tow: &Path,
+) -> Result<Target, EditRefusal> {
     let file = folder.join(PLUGIN);
     let command = absolute_command(&file, tow)?;
-    let script = OwnedFile::script(agent.name(), file.clone(), &shim::text(SCRIPT, agent, &command));
+    let script =
+        OwnedFile::script(agent.name(), file.clone(), &shim::text(SCRIPT, agent, &command, file_tools));
     let hook = |event: &&'static str| {
         let args = ["hook", agent.name(), *event].map(str::to_owned).to_vec();
         HookEntry::new(event, Invocation::Exec { command: command.clone(), args }, TIMEOUT_S)

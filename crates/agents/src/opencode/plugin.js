@@ -4,6 +4,8 @@ import { spawn } from "node:child_process";
 
 const TOW = @TOW@;
 const AGENT = @AGENT@;
+// The tools that touch files, if the user wants warnings before they do.
+const FILE_TOOLS = @FILE_TOOLS@;
 
 // How long a call of `tow` may take, and how long this program waits for it at most, in milliseconds.
 const CALL_MS = 5000;
@@ -12,6 +14,8 @@ const WAIT_MS = 4500;
 const WAITING = 100;
 // How long the window takes to show another session.
 const SHOWN_MS = 500;
+// How long the client looks up a session.
+const FOUND_MS = 1000;
 // What a tool's error says after a refusal that ends the turn; with a reason given, the agent goes on.
 const REFUSED = /^The user (rejected permission to use this specific tool call\.|dismissed this question)/;
 
@@ -74,7 +78,8 @@ export const Towline = async ({ client, directory }) => {
   let command;
 
   const of = (id) => {
-    if (!sessions.has(id)) sessions.set(id, { id, folder: directory, roles: new Map(), texts: new Map(), tools: new Set() });
+    const fresh = () => ({ id, folder: directory, roles: new Map(), texts: new Map(), tools: new Set(), warnings: [] });
+    if (!sessions.has(id)) sessions.set(id, fresh());
     return sessions.get(id);
   };
   const rootOf = (id) => {
@@ -97,7 +102,7 @@ export const Towline = async ({ client, directory }) => {
     const session = of(id);
     if (session.isKnown) return session;
     session.isKnown = true;
-    const found = await Promise.race([client.session.get({ path: { id } }), new Promise((done) => setTimeout(done, 1000))]);
+    const found = await Promise.race([client.session.get({ path: { id } }), new Promise((done) => setTimeout(done, FOUND_MS))]);
     if (found?.data) learn(found.data);
     return session;
   };
@@ -114,6 +119,24 @@ export const Towline = async ({ client, directory }) => {
     tell("SessionStart", payload(session.id, { source, model: session.model }));
     return session.isHanded ? left : () => {};
   };
+
+  // A part of a prompt that the model is given and the screen does not show.
+  const hidden = (message, id, text) => ({ id, sessionID: message.sessionID, messageID: message.id, type: "text", synthetic: true, text });
+  // What the session lost is asked for at once, and given with the next request to the model, whoever makes it.
+  const compacted = (session) => {
+    if (!session.compactingAt) return;
+    session.compactingAt = undefined;
+    tell("PostCompact", payload(session.id));
+    if (session.parent) return;
+    const asked = told("SessionStart", payload(session.id, { source: "compact", model: session.model }));
+    session.lost = asked.then((reply) => reply.additionalContext);
+  };
+  const takeLost = async (session) => {
+    const { lost } = session;
+    session.lost = undefined;
+    return await lost;
+  };
+  const takeWarnings = (session) => session.warnings.splice(0).map((warning) => warning.trimEnd());
 
   // The message whose tool or question was refused: the turn ends with it, unless the agent writes another one. A text of
   // that message may still be completed after the refusal.
@@ -170,7 +193,7 @@ export const Towline = async ({ client, directory }) => {
       if (error?.name === "MessageAbortedError") return void tell("Interrupt", payload(sessionID));
       tell("StopFailure", payload(sessionID, { error: String(error?.data?.statusCode ?? error?.name ?? "") }));
     },
-    "session.compacted": ({ sessionID }) => void tell("PostCompact", payload(sessionID)),
+    "session.compacted": ({ sessionID }) => compacted(of(sessionID)),
     "permission.asked": ({ sessionID, permission }) => void tell("PermissionRequest", payload(sessionID, { tool_name: permission })),
     "permission.replied": ({ sessionID, reply }) => {
       if (reply === "reject") refuse(sessionID);
@@ -233,20 +256,50 @@ export const Towline = async ({ client, directory }) => {
       const prompt = typed ?? own.map((part) => part.text).join("\n");
       const answered = told("UserPromptSubmit", payload(session.id, { prompt, model: session.model }));
       leave();
-      const reply = await answered;
-      if (!reply.additionalContext) return;
-      const id = `prt_${Date.now().toString(16)}${Math.random().toString(36).slice(2, 16)}`;
-      output.parts.push({ id, sessionID: session.id, messageID: output.message.id, type: "text", synthetic: true, text: reply.additionalContext });
+      const { additionalContext } = await answered;
+      const given = [await takeLost(session), additionalContext, ...takeWarnings(session)].filter(Boolean);
+      const id = (at) => `prt_${Date.now().toString(16)}${at}${Math.random().toString(36).slice(2, 16)}`;
+      const message = { id: output.message.id, sessionID: session.id };
+      output.parts.push(...given.map((text, at) => hidden(message, id(at), text)));
+    }),
+    // After a compaction the client may go on by itself: then no prompt carries what was lost.
+    "experimental.chat.messages.transform": safely(async (input, output) => {
+      const prompt = output.messages.findLast(({ info }) => info.role === "user");
+      const session = sessions.get(prompt?.info.sessionID);
+      if (!session) return;
+      const isSummary = ({ info }) => info.summary === true && info.time.completed && info.time.created >= session.compactingAt;
+      if (output.messages.some(isSummary)) compacted(session);
+      const text = await takeLost(session);
+      if (!text) return;
+      // Stored behind the prompt's other parts, so that later requests have it, too.
+      const part = hidden(prompt.info, `${prompt.parts.at(-1).id}z`, text);
+      prompt.parts.push(part);
+      const path = { id: session.id, messageID: part.messageID, partID: part.id };
+      const headers = { "Content-Type": "application/json" };
+      await client._client.patch({ url: "/session/{id}/message/{messageID}/part/{partID}", path, headers, body: part });
     }),
     "chat.params": safely(async (input) => {
       if (input.agent !== "title") of(input.sessionID).window = input.model?.limit?.context;
     }),
     "tool.execute.before": async (input, output) => {
-      if (input.tool !== "task") return;
-      const reply = await safely(told)("PreToolUse", payload(input.sessionID, { tool_name: input.tool, tool_input: output.args }));
+      const isFileTool = FILE_TOOLS.includes(input.tool);
+      if (input.tool !== "task" && !isFileTool) return;
+      const call = payload(input.sessionID, { tool_name: input.tool, tool_input: output.args });
+      const reply = await safely(told)(isFileTool ? "PreFileUse" : "PreToolUse", call);
       if (reply?.permissionDecision === "deny") throw new Error(reply.permissionDecisionReason);
+      if (reply?.additionalContext) of(input.sessionID).warnings.push(reply.additionalContext);
     },
-    "experimental.session.compacting": safely(async (input) => void tell("PreCompact", payload(input.sessionID))),
+    // The first chance to tell the model something about a tool; not called for one that fails or is refused.
+    "tool.execute.after": safely(async (input, output) => {
+      if (typeof output.output !== "string") return;
+      output.output = [output.output, ...takeWarnings(of(input.sessionID))].join("\n\n");
+    }),
+    "experimental.session.compacting": safely(async (input) => {
+      const session = of(input.sessionID);
+      session.compactingAt = Date.now();
+      session.lost = undefined;
+      tell("PreCompact", payload(input.sessionID));
+    }),
     "shell.env": safely(async (input, output) => {
       if (input.sessionID) output.env[`TOWLINE_${AGENT.toUpperCase()}_SESSION`] = rootOf(input.sessionID).id;
     }),

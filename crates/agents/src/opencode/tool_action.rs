@@ -3,6 +3,8 @@
 //! Never guesses about tools that are not listed here: MCP tools do not declare what they do.
 
 use crate::call::{find_string_at_any_depth, text};
+use crate::codex::tool_action::patched;
+use crate::plan::replaced;
 use towline_core::deed::ToolAction;
 
 pub(crate) fn tool_action<'a>(tool: &str, input: &'a str) -> ToolAction<'a> {
@@ -15,6 +17,8 @@ fn known<'a>(tool: &str, input: &'a str) -> Option<ToolAction<'a>> {
     Some(match tool {
         "read" => ToolAction::Read { path: given(&["filePath"])? },
         "write" | "edit" => ToolAction::Changed { paths: vec![given(&["filePath"])?] },
+        "apply_patch" => patched(given(&["patchText"])?)?,
+        "todowrite" => ToolAction::Planned(replaced(input, "todos", "content")),
         "bash" => ToolAction::Ran { command: given(&["command"])? },
         "grep" | "glob" => ToolAction::Searched { what: given(&["pattern"])? },
         "websearch" | "codesearch" => ToolAction::Searched { what: given(&["query"])? },
@@ -28,6 +32,7 @@ fn known<'a>(tool: &str, input: &'a str) -> Option<ToolAction<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use towline_core::work::{PlanChange, PlanStatus};
 
     #[track_caller]
     fn check(tool: &str, input: &str, expected: &ToolAction<'_>) {
@@ -42,6 +47,11 @@ mod tests {
             let input = r#"{"content":"\"filePath\":\"no\"","filePath":"/p/a.rs"}"#;
             check(tool, input, &ToolAction::Changed { paths: vec![path()] });
         }
+        let patch = r#"{"patchText":"*** Begin Patch\n*** Update File: a.rs\n@@\n-x\n+y\n*** End Patch"}"#;
+        check("apply_patch", patch, &ToolAction::Changed { paths: vec!["a.rs".into()] });
+        let list = vec![("paint".into(), PlanStatus::InProgress)];
+        let todos = r#"{"todos":[{"content":"paint","status":"in_progress","priority":"high"}]}"#;
+        check("todowrite", todos, &ToolAction::Planned(PlanChange::Replaced(list)));
         let ran = ToolAction::Ran { command: "cargo test".into() };
         check("bash", r#"{"command":"cargo test","description":"d"}"#, &ran);
         check("grep", r#"{"pattern":"fn"}"#, &ToolAction::Searched { what: "fn".into() });

@@ -1,12 +1,16 @@
 //! Parses the rows of a session as `store` renders them, line by line: the session, its messages, and their parts.
 //!
-//! A message of the model is rendered once it is complete, followed by its parts, and then never changes. Subagents are
-//! sessions of their own, whose rows are among those of the session that started them.
+//! A message is followed by its parts, a tool's part by its result, and the parts of the model's by the end of the message,
+//! which holds its cost and its error. The last line may name the first prompt that the user took back. Subagents are sessions
+//! of their own, whose rows are among those of the session that started them.
+//!
+//! The client deletes what was taken back with the next prompt, so the lines are others then and are read again: each
+//! message of the user's then takes back what an earlier reading found from its place on.
 
 use crate::agent::Agent;
 use crate::json::{Nested, OptText, RawValue};
 use crate::shim;
-use crate::transcript::{EntryHead, Found, LineError, parse};
+use crate::transcript::{EntryHead, Found, LineError, TurnStarts, checksum, parse};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use towline_core::event::{PromptOrigin, ToolOutcome};
@@ -47,6 +51,7 @@ struct RowData<'a> {
     tool: OptText<'a>,
     #[serde(rename = "callID")]
     call: OptText<'a>,
+    input: RawValue<'a>,
     state: RawValue<'a>,
 }
 
@@ -61,6 +66,12 @@ pub struct RowsState {
     session: String,
     /// The message that the next parts belong to, and whose it is.
     message: (String, Speaker),
+    /// Messages of the user's, by id.
+    #[serde(rename = "trail")]
+    turn_starts: TurnStarts,
+    /// Whether other lines were read before: some of their messages may be gone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_read_again: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,14 +87,21 @@ impl RowsState {
         Self { agent: agent.name().to_owned(), ..Self::default() }
     }
 
+    pub(crate) fn read_again(&mut self) {
+        self.is_read_again = true;
+    }
+
     pub(crate) fn read<'a>(
         &mut self,
         line: Result<&'a str, LineError>,
         found: &mut Found<'a>,
     ) -> Result<(), LineError> {
-        let place = self.lines;
-        self.lines += 1;
-        let Some(row) = parse::<Row<'a>>(line?)? else { return Ok(()) };
+        let row = line.and_then(parse::<Row<'a>>).inspect_err(|_| self.lines += 1)?;
+        let Some(row) = row else { return Ok(()) };
+        // The result of a part and the end of a message are at the place of the line before.
+        let is_own = matches!(row.table.as_deref(), Some("session" | "message" | "part"));
+        self.lines += u64::from(is_own);
+        let place = self.lines.saturating_sub(1);
         if let Some(at) = row.time_created.number().and_then(|ms| i64::try_from(ms).ok()) {
             self.at = Timestamp(at);
         }
@@ -100,6 +118,12 @@ impl RowsState {
             Some("session") => self.opened(row.directory, head, found),
             Some("message") => self.message(data, &head, found),
             Some("part") if row.message_id.is(&self.message.0) => self.part(data, &head, found),
+            Some("result") if row.message_id.is(&self.message.0) => found.extend(result(data, &head)),
+            Some("end") if row.message_id.is(&self.message.0) => {
+                found.extend(usage(&data, &head));
+                found.extend(stopped(data.error, &head));
+            }
+            Some("revert") => found.extend(self.taken_back(&head)),
             _ => {}
         }
         Ok(())
@@ -111,6 +135,9 @@ impl RowsState {
         let head = EntryHead { subagent: None, ..head };
         let folder = folder.0;
         found.push(head.main_piece(PieceContent::Opened { session, folder, branch: None, base: None }));
+        if self.is_read_again {
+            found.push(head.part("again", PieceContent::ReadAgain));
+        }
     }
 
     fn message<'a>(&mut self, data: RowData<'a>, head: &EntryHead<'a>, found: &mut Found<'a>) {
@@ -120,11 +147,18 @@ impl RowsState {
             (true, true) => Speaker::Summary,
         };
         self.message = (head.id.clone().into_owned(), speaker);
-        if speaker == Speaker::User {
-            return;
+        if speaker == Speaker::User && head.subagent.is_none() {
+            self.turn_starts.begin(checksum(&[head.id.as_bytes()]), head.place);
+            if self.is_read_again {
+                found.push(head.part("reverted", PieceContent::Reverted { from: head.place }));
+            }
         }
-        found.extend(usage(&data, head));
-        found.extend(stopped(data.error, head));
+    }
+
+    /// The line names a message of the user's.
+    fn taken_back<'a>(&mut self, head: &EntryHead<'a>) -> Option<TranscriptPiece<'a>> {
+        let from = self.turn_starts.rewind_to(checksum(&[head.id.as_bytes()]))?;
+        Some(head.part("reverted", PieceContent::Reverted { from }))
     }
 
     fn part<'a>(&self, data: RowData<'a>, head: &EntryHead<'a>, found: &mut Found<'a>) {
@@ -135,7 +169,7 @@ impl RowsState {
                 let text = data.text.0.filter(|text| !text.trim().is_empty());
                 found.extend(text.map(|text| head.main_piece(PieceContent::Thinking { text })));
             }
-            Some("tool") if speaker == Speaker::Model => called(data, head, found),
+            Some("tool") if speaker == Speaker::Model => found.extend(called(data, head)),
             _ => {}
         }
     }
@@ -160,16 +194,19 @@ impl RowsState {
     }
 }
 
-fn called<'a>(data: RowData<'a>, head: &EntryHead<'a>, found: &mut Found<'a>) {
-    let (Some(call), Some(tool)) = (data.call.0, data.tool.0) else { return };
+fn called<'a>(data: RowData<'a>, head: &EntryHead<'a>) -> Option<TranscriptPiece<'a>> {
+    let (call, tool) = (data.call.0?, data.tool.0?);
+    Some(head.main_piece(PieceContent::ToolCall { call, tool, input: Cow::Borrowed(data.input.raw()) }))
+}
+
+fn result<'a>(data: RowData<'a>, head: &EntryHead<'a>) -> Option<TranscriptPiece<'a>> {
+    let call = data.call.0?;
     let said = |name: &str| data.state.get(name);
-    let (input, output) = (Cow::Borrowed(said("input").raw()), said("output").text());
     let is_done = said("status").text().as_deref() == Some("completed");
     let is_failed_command = said("exit").number().is_some_and(|code| code != 0);
     let outcome = if is_done && !is_failed_command { ToolOutcome::Done } else { ToolOutcome::Failed };
-    found.push(head.main_piece(PieceContent::ToolCall { call: call.clone(), tool, input }));
-    let output = output.or_else(|| said("error").text()).unwrap_or_default();
-    found.push(head.part("result", PieceContent::ToolResult { call, output, outcome }));
+    let output = said("output").text().or_else(|| said("error").text()).unwrap_or_default();
+    Some(head.part("result", PieceContent::ToolResult { call, output, outcome }))
 }
 
 fn stopped<'a>(error: RawValue<'a>, head: &EntryHead<'a>) -> Option<TranscriptPiece<'a>> {

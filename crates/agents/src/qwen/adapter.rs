@@ -3,7 +3,9 @@
 //! Declares only: each part is in a file of its own.
 
 use super::{install, screen, tail, tool_action, transcript};
-use crate::adapter::{Adapter, Folder, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts};
+use crate::adapter::{
+    Adapter, FileTools, Folder, Hooks, Install, ProcessRules, Screens, SubagentFiles, Transcripts,
+};
 use crate::agent::Agent;
 use crate::reader::TranscriptReader;
 use crate::rewind;
@@ -46,7 +48,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     },
     install: Install {
         target: install::target,
-        file_tools: super::SUBAGENT_AND_FILE_TOOLS,
+        file_tools: FileTools::Matching(super::SUBAGENT_AND_FILE_TOOLS),
         dialect: install::DIALECT,
         servers_file: |variable| Some(Agent::Qwen.folder(variable)?.join(install::SETTINGS)),
         servers_format: FileFormat::Json,

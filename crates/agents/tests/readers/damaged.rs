@@ -51,11 +51,15 @@ fn a_line_of_fifty_megabytes_is_one_piece() {
     }
     let message = br#"{"table":"message","id":"m","data":{"role":"assistant"}}"#;
     let part = format!(
-        r#"{{"table":"part","message_id":"m","data":{{"type":"tool","callID":"t","tool":"n","state":{{"output":"{bulk}"}}}}}}"#
+        r#"{{"table":"part","message_id":"m","data":{{"type":"tool","callID":"t","tool":"n","input":{{"a":"{bulk}"}}}}}}"#
+    );
+    let result = format!(
+        r#"{{"table":"result","message_id":"m","data":{{"callID":"t","state":{{"output":"{bulk}"}}}}}}"#
     );
     let (mut reader, mut found) = (Agent::Opencode.reader(), vec![]);
     reader.read(message, &mut found).unwrap();
     reader.read(part.as_bytes(), &mut found).unwrap();
+    reader.read(result.as_bytes(), &mut found).unwrap();
     assert_eq!(found.len(), 2);
 }
 

@@ -36,7 +36,8 @@ fn lines_of(name: &str, file: &[u8]) -> Vec<String> {
             | PieceContent::Note { .. }
             | PieceContent::Compacted { .. }
             | PieceContent::Usage { .. }
-            | PieceContent::Reverted { .. } => {}
+            | PieceContent::Reverted { .. }
+            | PieceContent::ReadAgain => {}
         }
     }
     turns.iter().map(TurnDigest::line).collect()

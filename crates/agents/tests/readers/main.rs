@@ -100,6 +100,7 @@ fn said(what: &PieceContent<'_>, short: &mut Short) -> String {
             format!("usage {} {model} {input}+{cache_read}r+{cache_write}w>{output}", short.id(message))
         }
         PieceContent::Reverted { from } => format!("REVERTED from {from}"),
+        PieceContent::ReadAgain => "READ AGAIN".to_owned(),
     }
 }
 

@@ -124,7 +124,10 @@ impl CaptureState {
         }
         let is_hidden =
             self.privacy == FilePrivacy::Hidden || self.turn.as_ref().is_some_and(|turn| turn.is_private);
-        let is_structure = matches!(piece.what, PieceContent::Opened { .. } | PieceContent::Reverted { .. });
+        let is_structure = matches!(
+            piece.what,
+            PieceContent::Opened { .. } | PieceContent::Reverted { .. } | PieceContent::ReadAgain
+        );
         if piece.subagent.is_none()
             && let Some(turn) = &mut self.turn
         {
@@ -264,6 +267,7 @@ impl CaptureState {
                 self.work.revert(from);
                 rows.push(CapturedRow::Reverted { from, at: piece.at });
             }
+            PieceContent::ReadAgain => rows.push(CapturedRow::ReadAgain),
             PieceContent::Answer { text } if pos.subagent.is_none() => self.answer(&pos, text, rules, rows),
             PieceContent::ToolCall { call, tool, input } => self.call(pos, &call, tool, input, rules, rows),
             PieceContent::ToolResult { call, output, outcome } => {

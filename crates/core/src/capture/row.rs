@@ -37,6 +37,8 @@ pub enum CapturedRow<'a> {
     Reverted { from: u64, at: Timestamp },
     /// The rows taken back last before `at` were cut to make room; they stay, and the session got a memory of them.
     MadeRoom { at: Timestamp },
+    /// All rows follow again, with what was taken back since; before that, nothing counts as taken back.
+    ReadAgain,
 }
 
 #[derive(Clone, Debug, PartialEq)]

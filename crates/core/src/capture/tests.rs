@@ -103,6 +103,7 @@ fn described(rows: &[CapturedRow<'_>]) -> Vec<String> {
         }
         CapturedRow::Reverted { from, .. } => format!("reverted from {from}"),
         CapturedRow::MadeRoom { .. } => "made room".to_owned(),
+        CapturedRow::ReadAgain => "read again".to_owned(),
     };
     rows.iter().map(line).collect()
 }

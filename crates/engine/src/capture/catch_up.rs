@@ -4,7 +4,7 @@
 //! rest.
 
 use super::opened::{Opened, is_unwritten_since};
-use super::steps::is_unwritten_document;
+use super::steps::{is_read, is_unwritten_document};
 use super::{CaptureError, Transcript, Wishes, known, take_in_while};
 use crate::runtime::Env;
 use crate::runtime::archive::open;
@@ -100,8 +100,12 @@ pub(super) fn grown(archive: Option<&Archive>, live: Vec<Transcript>) -> Vec<Tra
         if reading.as_ref().is_some_and(|reading| is_unwritten_since(&file.path, reading.modified)) {
             return false;
         }
-        let Ok(size) = Opened::of(&file.agent, &file.path).and_then(|file| file.size()) else { return false };
-        size != reading.map_or(0, |reading| reading.offset)
+        let Ok(opened) = Opened::of(&file.agent, &file.path) else { return false };
+        let is_read = match reading {
+            Some(reading) => is_read(&opened, &reading),
+            None => opened.size().map(|size| size == 0),
+        };
+        is_read.is_ok_and(|is_read| !is_read)
     };
     live.into_iter().flat_map(with_subagents).filter(has_grown).collect()
 }

@@ -5,6 +5,7 @@
 
 mod asked;
 mod catch_up;
+mod current;
 mod detached;
 mod door;
 mod foreign;
@@ -20,6 +21,7 @@ mod steps;
 
 pub use asked::{Asked, Project};
 pub use catch_up::{Caught, catch_up};
+pub use current::{CurrentSession, current_session};
 pub use detached::{Bookmarked, capture_detached};
 pub use door::notify_capture;
 pub use foreign::{Destination, ForeignFile, Learnt, TakenOver, take_over};
@@ -30,7 +32,7 @@ pub use overdue::capture_overdue;
 pub use preview::{Preview, preview};
 pub use rules::Wishes;
 pub use settle::capture_settled;
-use steps::{Kit, Steps};
+use steps::{Kit, Steps, is_read};
 
 use crate::runtime::archive::{self, Writable};
 use crate::runtime::faults::record_here;
@@ -175,8 +177,13 @@ pub fn capture_if_quick(env: &Env, session: &Session, open: Option<&Archive>) {
     let (Some(agent), Some(path)) = (agent, &session.transcript) else { return };
     let file = Transcript { agent: agent.into(), path: path.into() };
     let quickly = || -> Result<(), CaptureError> {
-        let size = Opened::of(&file.agent, &file.path).and_then(|file| file.size()).unwrap_or(0);
-        let is_read = |archive| known(archive, &file).is_ok_and(|source| source.reading.offset == size);
+        let opened = Opened::of(&file.agent, &file.path);
+        let size = opened.as_ref().map_or(0, |file| file.size().unwrap_or(0));
+        let is_read = |archive| {
+            let reading = known(archive, &file).map(|source| source.reading);
+            let (Ok(opened), Ok(reading)) = (&opened, reading) else { return size == 0 };
+            is_read(opened, &reading).unwrap_or(false)
+        };
         if open.is_some_and(is_read) || !may_be_opened(env, &file) {
             return Ok(());
         }

@@ -72,6 +72,11 @@ impl Opened {
         }
     }
 
+    /// Whether the lines are no file, but were rendered from one.
+    pub fn is_rendered(&self) -> bool {
+        matches!(self, Opened::Rows { .. })
+    }
+
     pub fn size(&self) -> io::Result<u64> {
         match self {
             Opened::File(file) => Ok(file.metadata()?.len()),
@@ -220,7 +225,7 @@ pub(super) fn written(path: &Path) -> io::Result<i64> {
 }
 
 /// Of the database and its WAL, the one written last.
-fn last_write(database: &Path) -> io::Result<i64> {
+pub(super) fn last_write(database: &Path) -> io::Result<i64> {
     let of = |path: &Path| std::fs::metadata(path).map(|meta| nanoseconds(&meta));
     let wal = of(&beside(database, "-wal")).unwrap_or(0);
     Ok(of(database)?.max(wal))

@@ -63,7 +63,7 @@ impl Preview {
             | PieceContent::Note { .. }
             | PieceContent::Compacted { .. }
             | PieceContent::Stopped { .. } => self.others += 1,
-            PieceContent::Image { .. } | PieceContent::Reverted { .. } => {}
+            PieceContent::Image { .. } | PieceContent::Reverted { .. } | PieceContent::ReadAgain => {}
         }
     }
 }

@@ -163,7 +163,8 @@ impl<'w> Steps<'w> {
         if !is_outdated && is_known_whole(size, opened.modified()?, &source.reading) {
             return Ok(None);
         }
-        if is_outdated || source.reading.offset > 0 && !is_the_same(&opened, size, &source.reading)? {
+        let is_rewritten = source.reading.offset > 0 && !is_the_same(&opened, size, &source.reading)?;
+        if is_outdated || is_rewritten {
             *source = TranscriptSource::fresh(&source.agent, &source.path);
         }
         if size <= source.reading.offset {
@@ -172,6 +173,9 @@ impl<'w> Steps<'w> {
         let memory = ParserState::stored(file, &source.reading);
         let offset = if memory.is_some() { source.reading.offset } else { 0 };
         let Some(mut memory) = memory.or_else(|| ParserState::fresh(file)) else { return Ok(None) };
+        if is_rewritten {
+            memory.reader.read_again();
+        }
         memory.document = DocumentSize::of(&opened)?;
         let mut lines = LineReader::from(opened, offset, &mut kit.buffer)?;
         if !find_place(&mut memory.reader, &mut lines, wishes)? {
@@ -340,6 +344,13 @@ impl LineGatherer<'_, '_, '_> {
 /// Whether the file is unchanged since it was read to its end.
 fn is_known_whole(size: u64, modified: i64, reading: &ReadPosition) -> bool {
     size == reading.offset && reading.offset > 0 && modified == reading.modified
+}
+
+/// Whether there is nothing to read. A file of the same length counts as read; lines that were rendered are compared, because
+/// others of the same length may have taken their place.
+pub(super) fn is_read(file: &Opened, reading: &ReadPosition) -> io::Result<bool> {
+    let size = file.size()?;
+    Ok(size == reading.offset && (!file.is_rendered() || is_the_same(file, size, reading)?))
 }
 
 /// Whether the file's start and the bytes before the offset are unchanged.

@@ -283,3 +283,57 @@ fn a_helpers_file_belongs_to_the_turn_in_which_it_was_asked_whichever_is_read_fi
     assert!(told.contains("answer   16 by ") && told.contains("1 turns"), "{told}");
     assert_eq!(captured([helper, session]), told);
 }
+
+/// The lines of a session in a database whose user prompted these, with the time of each prompt as its id.
+fn spoken(prompts: &[u32]) -> String {
+    let mut lines = r#"{"table":"session","id":"ses_1","directory":"/p","time_created":1}"#.to_owned() + "\n";
+    for at in prompts {
+        for (id, role) in [(format!("{at}0"), "user"), (format!("{at}1"), "assistant")] {
+            lines += &format!(
+                r#"{{"table":"message","id":"msg_{id}","session_id":"ses_1","time_created":{at},"data":{{"role":"{role}"}}}}
+{{"table":"part","id":"prt_{id}","session_id":"ses_1","message_id":"msg_{id}","data":{{"type":"text","text":"{role} {at}"}}}}
+"#
+            );
+        }
+    }
+    lines
+}
+
+fn taken_back(prompt: u32) -> String {
+    format!(r#"{{"table":"revert","id":"msg_{prompt}0","time_created":{}}}"#, 900) + "\n"
+}
+
+/// What stands and what was taken back, by the times of the prompts.
+fn standing(bench: &Bench) -> (Vec<i64>, Vec<i64>) {
+    let archive = bench.writable().archive;
+    let conversation = archive.latest_conversations(None, 1).unwrap().pop().unwrap();
+    let turns = archive.turns(&conversation, 0, u32::MAX).unwrap();
+    let of = |reverted: bool| {
+        let mut times: Vec<_> =
+            turns.iter().filter(|turn| turn.reverted == reverted).map(|turn| turn.at.0).collect();
+        times.sort_unstable();
+        times
+    };
+    (of(false), of(true))
+}
+
+#[test]
+fn turns_that_an_agent_deletes_with_the_next_prompt_stood_in_the_archive() {
+    let is_rendered = |agent: &Agent| agent.database(&|_| Some("/home".to_owned())).is_some();
+    let bench = Bench::new(Agent::ALL.into_iter().find(is_rendered).unwrap());
+    let check = |lines: String, stands: &[i64], back: &[i64]| {
+        bench.write(lines.as_bytes());
+        bench.capture();
+        assert_eq!(standing(&bench), (stands.to_vec(), back.to_vec()), "{lines}");
+    };
+    let all = || spoken(&[100, 200, 300, 400]);
+    check(all(), &[100, 200, 300, 400], &[]);
+    check(all() + &taken_back(300), &[100, 200], &[300, 400]);
+    check(all() + &taken_back(400), &[100, 200, 300], &[400]);
+    check(all(), &[100, 200, 300, 400], &[]);
+    check(all() + &taken_back(300), &[100, 200], &[300, 400]);
+    check(spoken(&[100, 200, 950]), &[100, 200, 950], &[300, 400]);
+    check(spoken(&[100, 200, 950, 960]), &[100, 200, 950, 960], &[300, 400]);
+    // Nobody looked between going back and the next prompt.
+    check(spoken(&[100, 970]), &[100, 970], &[200, 300, 400, 950, 960]);
+}

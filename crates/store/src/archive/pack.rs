@@ -36,6 +36,7 @@ pub enum PackedRow {
     Settled(TurnState),
     Reverted { from: u64, at: Timestamp },
     MadeRoom { at: Timestamp },
+    ReadAgain,
 }
 
 /// The session of a file. The caller resolves the project, because only it can look at the folder.
@@ -122,6 +123,7 @@ impl Packer {
             CapturedRow::Settled(settled) => PackedRow::Settled(settled),
             CapturedRow::Reverted { from, at } => PackedRow::Reverted { from, at },
             CapturedRow::MadeRoom { at } => PackedRow::MadeRoom { at },
+            CapturedRow::ReadAgain => PackedRow::ReadAgain,
         }
     }
 

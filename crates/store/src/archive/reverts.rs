@@ -22,6 +22,8 @@ const STAND: &str = "
     where conversation = ?1 and reverted = 1 and not exists (
         select 1 from reverts r where r.conversation = ?1 and r.from_place <= turns.place and r.at > turns.at)";
 
+const DROP_REVERTS: &str = "delete from reverts where conversation = ?1";
+
 /// A turn is reverted by a later prompt that went back to before it.
 const REVERTED_BY: &str = "
     select t.ordinal, r.at from turns t join reverts r
@@ -34,10 +36,17 @@ impl Archive {
         self.db.all(REVERTED_BY, [conversation.id])
     }
 
-    pub(super) fn revert(&self, conversation: i64, from: u64, at: Timestamp) -> Result<()> {
+    /// Returns how many turns are reverted by it now.
+    pub(super) fn revert(&self, conversation: i64, from: u64, at: Timestamp) -> Result<usize> {
         let row = (conversation, from.cast_signed(), at.0);
         self.db.change(ADD_REVERT, row)?;
-        self.db.run(REVERT, row)
+        self.db.change(REVERT, row)
+    }
+
+    /// Before a conversation is read again whose reverts may have been taken back.
+    pub(super) fn drop_reverts(&self, conversation: i64) -> Result<()> {
+        self.db.change(DROP_REVERTS, [conversation])?;
+        self.db.run(STAND, [conversation])
     }
 
     pub(super) fn make_room(&self, conversation: i64, at: Timestamp) -> Result<()> {

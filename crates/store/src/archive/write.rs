@@ -234,12 +234,19 @@ impl<'a> RowWriter<'a> {
             PackedRow::Settled(settled) => self.settle(id, settled),
             PackedRow::Reverted { from, at } => {
                 self.write_pending()?;
-                self.changed(0);
-                self.archive.revert(id, from, at)
+                if self.archive.revert(id, from, at)? > 0 {
+                    self.changed(0);
+                }
+                Ok(())
             }
             PackedRow::MadeRoom { at } => {
                 self.write_pending()?;
                 self.archive.make_room(id, at)
+            }
+            PackedRow::ReadAgain => {
+                self.write_pending()?;
+                self.changed(0);
+                self.archive.drop_reverts(id)
             }
         }
     }

@@ -128,7 +128,8 @@ fn content_line(content: &PieceContent<'_>) -> String {
         | PieceContent::Compacted { .. }
         | PieceContent::Stopped { .. }
         | PieceContent::Usage { .. }
-        | PieceContent::Reverted { .. } => "what none of them keeps".to_owned(),
+        | PieceContent::Reverted { .. }
+        | PieceContent::ReadAgain => "what none of them keeps".to_owned(),
     }
 }
 

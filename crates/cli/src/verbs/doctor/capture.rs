@@ -1,17 +1,15 @@
 //! Doctor check of capturing: each agent's current session, compared with what the archive has of it.
 //!
-//! Looks at sizes and times, and opens no transcript.
+//! Captures nothing, and never opens a transcript: the engine compares.
 
 use super::check::Check;
 use crate::scope::Scope;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 use towline_agents::Agent;
 use towline_core::time::Timestamp;
+use towline_engine::capture::{CaptureError, CurrentSession, current_session};
 use towline_engine::runtime::text::size;
-use towline_engine::runtime::variable;
-use towline_engine::status::probe::written_at;
+use towline_engine::runtime::{chain, variable};
 use towline_store::archive::SessionQuery;
 use towline_store::{Archive, StoreError};
 
@@ -27,9 +25,17 @@ pub fn all(scope: &Scope) -> Vec<Check> {
 }
 
 fn of_one(scope: &Scope, agent: Agent, archive: &Archive) -> Result<Option<Check>, StoreError> {
-    let Some(path) = current(agent) else { return Ok(None) };
-    let bytes = fs::metadata(&path).map_or(0, |meta| meta.len());
-    let read = archive.source(&path.to_string_lossy())?.map_or(0, |source| source.reading.offset);
+    let name = format!("{} capture", agent.name());
+    let current = match current_session(agent, archive, &variable) {
+        Ok(current) => current,
+        Err(error @ CaptureError::Read { .. }) => {
+            let next =
+                format!("{} --version; if it is newer than in `docs/agents.md`, report it", agent.name());
+            return Ok(Some(Check::warning(name, chain(&error), next)));
+        }
+        Err(_) => None,
+    };
+    let Some(current) = current else { return Ok(None) };
     let asked =
         SessionQuery { project: None, agent: Some(agent.name()), since: Timestamp(0), behind: None, most: 1 };
     let last = archive.find_sessions(&asked)?.pop();
@@ -37,9 +43,9 @@ fn of_one(scope: &Scope, agent: Agent, archive: &Archive) -> Result<Option<Check
         || "none was captured yet".to_owned(),
         |last| format!("the last captured one is {}", last.short),
     );
-    let (name, session) = (format!("{} capture", agent.name()), short(&path));
-    let is_recent = written_at(&path).is_some_and(|at| scope.env.now.since_ms(at) < CAPTURED_WITHIN_MS);
-    Ok(Some(match bytes.saturating_sub(read) {
+    let CurrentSession { name: session, uncaptured_bytes, written_at } = current;
+    let is_recent = written_at.is_some_and(|at| scope.env.now.since_ms(at) < CAPTURED_WITHIN_MS);
+    Ok(Some(match uncaptured_bytes {
         0 => Check::good(name, format!("the current session {session} is captured")),
         left if is_recent => Check::good(
             name,
@@ -51,24 +57,4 @@ fn of_one(scope: &Scope, agent: Agent, archive: &Archive) -> Result<Option<Check
             "tow data import; if it stays so, its folder is excluded (`tow config get privacy.exclude_projects`)",
         ),
     }))
-}
-
-/// The transcript of the session that runs this command, or else the one written last.
-fn current(agent: Agent) -> Option<PathBuf> {
-    let files = agent.main_transcripts(&agent.folder(&variable)?);
-    let id = variable(agent.session_variable());
-    let is_it = |path: &&PathBuf| id.as_deref().is_some_and(|id| stem(path).ends_with(id));
-    let newest = || files.iter().max_by_key(|path| written_at(path).unwrap_or(Timestamp(0)));
-    files.iter().find(is_it).or_else(newest).cloned()
-}
-
-/// As sessions are called everywhere: the end of the id, with which the name of the file ends.
-fn short(path: &Path) -> String {
-    let stem = stem(path);
-    let skipped = stem.chars().count().saturating_sub(8);
-    stem.chars().skip(skipped).collect()
-}
-
-fn stem(path: &Path) -> String {
-    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }

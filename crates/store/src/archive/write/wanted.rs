@@ -12,7 +12,10 @@ pub fn is_forgotten(gone: &ForgottenParts<'_>, row: &PackedRow) -> bool {
     let turn_gone =
         |turn: Option<IdHash>| turn.is_some_and(|turn| gone.is_turn_erased(turn, Timestamp(i64::MIN)));
     match row {
-        PackedRow::Opened(_) | PackedRow::Reverted { .. } | PackedRow::MadeRoom { .. } => false,
+        PackedRow::Opened(_)
+        | PackedRow::Reverted { .. }
+        | PackedRow::MadeRoom { .. }
+        | PackedRow::ReadAgain => false,
         PackedRow::Turn(turn) => gone.is_turn_erased(turn.mark, turn.at),
         PackedRow::Body(body) => {
             turn_gone(body.turn) || gone.is_piece_erased(body.mark, body.at, PieceSource::Session)
