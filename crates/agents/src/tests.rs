@@ -50,6 +50,16 @@ fn meanings(agent: Agent) -> String {
 }
 
 #[test]
+fn an_agent_that_drops_the_warning_before_a_tool_was_asked_for_it_at_each_file() {
+    let (folder, tow) = (Path::new("/h/agent"), Path::new("/usr/bin/tow"));
+    for agent in Agent::ALL {
+        let takes_it = agent.adapter().hooks.replies.context.contains(agent.before_tool());
+        let is_asked = agent.target_with_files(folder, tow).unwrap() != agent.target(folder, tow).unwrap();
+        assert_eq!(takes_it, is_asked, "{agent:?}");
+    }
+}
+
+#[test]
 fn every_recorded_payload_of_claude_code_means_what_a_person_would_say() {
     insta::assert_snapshot!(meanings(Agent::Claude));
 }

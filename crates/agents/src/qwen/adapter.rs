@@ -48,7 +48,8 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     },
     install: Install {
         target: install::target,
-        file_tools: FileTools::Matching(super::SUBAGENT_AND_FILE_TOOLS),
+        // The client drops the context of a hook before a tool: files are not warned about.
+        file_tools: FileTools::Matching(install::SUBAGENT_TOOLS),
         dialect: install::DIALECT,
         servers_file: |variable| Some(Agent::Qwen.folder(variable)?.join(install::SETTINGS)),
         servers_format: FileFormat::Json,

@@ -29,7 +29,8 @@ pub const EVENTS: &[&str] = &[
 ];
 
 /// The tool whose start a hook may deny. Other tools run no hook of ours before they start.
-const MATCHERS: &[(&str, &str)] = &[("PreToolUse", "^agent$")];
+pub(crate) const SUBAGENT_TOOLS: &str = "^agent$";
+const MATCHERS: &[(&str, &str)] = &[("PreToolUse", SUBAGENT_TOOLS)];
 
 /// Far above a hook's run time, far below the client's 60 s.
 const TIMEOUT_S: u32 = 5;

@@ -27,9 +27,6 @@ const QUESTION_TOOL: &str = "ask_user_question";
 /// Background tasks report back as prompts that start with this.
 pub(super) const TASK_NOTIFICATION: &str = "<task-notification>";
 
-/// Matcher of the tools that start a subagent, read or change files.
-pub(crate) const SUBAGENT_AND_FILE_TOOLS: &str = "^(agent|read_file|edit|write_file|notebook_edit)$";
-
 pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {
     // Shown at the end of a turn only.
     notices: Phrases("Stop"),
