@@ -190,6 +190,9 @@ fn mapping(found: &Preview) -> Check {
             Check::warning("mapping", detail, "mend the `[[transcript.pieces]]` that is an `answer`")
         }
         (_, _, false) => Check::bad("mapping", format!("{detail}, without times"), "mend `transcript.time`"),
+        _ if *calls > 0 && *results == 0 => {
+            Check::warning("mapping", detail, "mend the `[[transcript.pieces]]` that is a `tool_result`")
+        }
         (_, _, true) if found.folder.is_none() => Check::warning(
             "mapping",
             format!(
