@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use towline_search::Hit;
+use towline_search::{DocumentKind, Hit};
 
 use super::engines::Ranking;
 use super::{Question, QuestionSet, Turn, read};
@@ -53,11 +53,8 @@ fn print_hit(mark: &str, set: &QuestionSet, hit: &Hit) {
         *gains.entry(format!("{:?}", boost.why)).or_default() += boost.by;
     }
     let gains: Vec<String> = gains.iter().map(|(why, by)| format!("{why} {by:.2}")).collect();
-    let text = match hit.kind {
-        towline_search::DocumentKind::Prompt => &turn.prompt,
-        towline_search::DocumentKind::Detail => &turn.output,
-        _ => &turn.answer,
-    };
+    let texts = [(DocumentKind::Prompt, &turn.prompt), (DocumentKind::Detail, &turn.output)];
+    let text = texts.iter().find(|(kind, _)| *kind == hit.kind).map_or(&turn.answer, |(_, text)| text);
     crate::print_line(&format!(
         "{mark} {:.2} [{}] {:?} {}",
         hit.score,
