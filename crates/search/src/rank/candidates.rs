@@ -191,6 +191,10 @@ impl<'a> SearchContext<'a> {
             && let Some(named) = NamedTurns::find(self, &candidates)
         {
             let around = named.around(self)?;
+            for candidate in candidates.iter_mut().filter(|candidate| around.contains_key(&candidate.address))
+            {
+                candidate.found_by = FoundBy::Matched;
+            }
             let new = around
                 .into_iter()
                 .filter(|(address, _)| !addresses.contains_key(address) && self.is_eligible(*address));
