@@ -51,6 +51,8 @@ pub struct WeightedTerm<'a> {
 pub struct Match {
     pub score: f32,
     pub words: u64,
+    /// The terms that it contains in another language alone.
+    pub translated: u64,
 }
 
 impl Match {

@@ -45,11 +45,18 @@ fn main() {
         ["questions", "rank", file, engine, half, model] => {
             questions::rank(Path::new(file), engine, half, Some(Path::new(model)));
         }
+        ["questions", "missed", file, engine, kind] => {
+            questions::missed::print(Path::new(file), engine, kind, None);
+        }
+        ["questions", "missed", file, engine, kind, model] => {
+            questions::missed::print(Path::new(file), engine, kind, Some(Path::new(model)));
+        }
         ["once", folder, question] => speed::once(Path::new(folder), question),
         _ => println!(
             "measure quality [missed] | model FOLDER [missed] | embed FOLDER N | open FOLDER | vector FOLDER TEXT | index FOLDER N TEXTS... \
             | ask FOLDER N | cold FOLDER N | evicted FOLDER N | once FOLDER TEXT \
-            | questions make FILE PACKAGES... | questions rank FILE ENGINE open|locked [MODEL]"
+            | questions make FILE PACKAGES... | questions rank FILE ENGINE open|locked [MODEL] \
+            | questions missed FILE ENGINE KIND [MODEL]"
         ),
     }
 }

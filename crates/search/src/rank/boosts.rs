@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 
 use super::candidates::{RankCandidate, SearchContext};
+use super::exact::share_of_words;
 use super::filter::file_tags;
 use super::hit::{BoostReason, DocAddress};
 use crate::document::DocumentKind;
@@ -16,24 +17,21 @@ use crate::table::{WordPiece, pieces};
 const PHRASE: f32 = 0.3;
 const FILE_NAMED: f32 = 0.2;
 const FILE_HERE: f32 = 0.05;
-const PROJECT_NAMED: f32 = 0.2;
+const PROJECT_NAMED: f32 = 0.4;
 const PROJECT_HERE: f32 = 0.1;
 const BRANCH_HERE: f32 = 0.05;
 const DATE: f32 = 0.7;
 /// The boost of the newest, for a query that asks for what holds now; the next ones get a half, a third, and so on.
 const RECENT: f32 = 0.3;
-/// Only candidates that score this share of the best are compared by age: others are about something else.
+/// Only documents with this share of the words that the best one has are compared by age: others are about something else.
 const ABOUT_THE_SAME: f32 = 0.7;
-
-/// Shorter project names are ordinary words.
-const SHORTEST_NAME: usize = 3;
 
 pub fn add(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) -> Result<()> {
     let query = search.query;
     boost_tagged(search, candidates, BoostReason::File, FILE_NAMED, &files_named(&query.text))?;
     let files_here: Vec<String> = query.here.files.iter().flat_map(|file| file_tags(file)).collect();
     boost_tagged(search, candidates, BoostReason::File, FILE_HERE, &files_here)?;
-    boost_tagged(search, candidates, BoostReason::Project, PROJECT_NAMED, &projects_named(search)?)?;
+    boost_tagged(search, candidates, BoostReason::Project, PROJECT_NAMED, &search.projects)?;
     let project_here: Vec<String> =
         query.here.project.iter().map(|project| tag(TagKind::Project, project)).collect();
     boost_tagged(search, candidates, BoostReason::Project, PROJECT_HERE, &project_here)?;
@@ -99,27 +97,6 @@ fn is_like_a_file(word: &str) -> bool {
     has_ending || word.trim_matches('/').contains('/')
 }
 
-/// Projects whose whole name occurs in the query.
-fn projects_named(search: &SearchContext<'_>) -> Result<Vec<String>> {
-    let question = spaced(&search.query.text);
-    let mut named = Vec::new();
-    for source in search.sources {
-        let tags = source.tags(&tag(TagKind::Project, ""))?;
-        named.extend(tags.into_iter().filter(|tag| {
-            let name = spaced(tag.get(2..).unwrap_or_default());
-            name.trim().len() >= SHORTEST_NAME && question.contains(&name)
-        }));
-    }
-    Ok(named)
-}
-
-/// The lower-cased words of a text, with one space around each.
-fn spaced(text: &str) -> String {
-    let text = &text[..crate::source::boundary(text, 4096)];
-    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.fold(" ".to_owned(), |spaced, word| spaced + &word.to_lowercase() + " ")
-}
-
 fn add_phrases(query: &Query, candidates: &mut [RankCandidate]) {
     for phrase in quoted(&query.text) {
         for candidate in candidates.iter_mut().filter(|candidate| contains(&candidate.pieces, &phrase)) {
@@ -145,7 +122,7 @@ fn add_times(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) {
     // The fewer other words the query has, the more its time counts.
     let date = DATE * (1.0 + 1.0 / others.max(1) as f32);
     if times.asks_for_latest() {
-        boost_newest(candidates);
+        boost_newest(search, candidates);
     }
     candidates
         .iter_mut()
@@ -153,10 +130,22 @@ fn add_times(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) {
         .for_each(|candidate| candidate.boost(BoostReason::Date, date));
 }
 
-fn boost_newest(candidates: &mut [RankCandidate]) {
-    let best = candidates.iter().map(RankCandidate::score).fold(0.0, f32::max);
-    let alike = candidates.iter_mut().filter(|candidate| candidate.score() >= ABOUT_THE_SAME * best);
-    let mut alike: Vec<&mut RankCandidate> = alike.collect();
+/// Of the documents that have most of what the query says, and are of the project that it names, the newest is preferred.
+fn boost_newest(search: &SearchContext<'_>, candidates: &mut [RankCandidate]) {
+    let is_named =
+        |candidate: &RankCandidate| candidate.boosts.iter().any(|boost| boost.why == BoostReason::Project);
+    let names_one = !search.projects.is_empty() && candidates.iter().any(is_named);
+    let shares: Vec<f32> = candidates
+        .iter()
+        .map(
+            |candidate| {
+                if names_one && !is_named(candidate) { 0.0 } else { share_of_words(search, candidate) }
+            },
+        )
+        .collect();
+    let best = shares.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+    let alike = candidates.iter_mut().zip(shares).filter(|(_, share)| *share >= ABOUT_THE_SAME * best);
+    let mut alike: Vec<&mut RankCandidate> = alike.map(|(candidate, _)| candidate).collect();
     alike.sort_by_key(|candidate| std::cmp::Reverse(candidate.facts.at));
     for same_time in alike.chunk_by_mut(|a, b| a.facts.at == b.facts.at).zip(1_u16..) {
         let (documents, place) = same_time;

@@ -8,15 +8,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::dates::Times;
 use super::filter::Filter;
 use super::hit::{Boost, BoostReason, DocAddress, RankingStages};
+use super::projects::projects_named;
+use super::reference::NamedTurns;
+use super::terms::{TermLookup, collection};
 use super::turns::{TurnKey, turn_of_passage};
 use crate::error::Result;
 use crate::query::Query;
 use crate::source::{DocFacts, DocSource, Match, WeightedTerm};
 use crate::table::WordPiece;
 use crate::vectors::QuerySimilarity;
-use crate::words::{
-    Bm25, Collection, Expansion, Language, MAX_TERMS, QueryTerm, QueryWord, TermDictionary, expand, words_of,
-};
+use crate::words::{Bm25, Collection, QueryTerm};
 
 /// The number of turns that are ranked, and the most passages of one that are compared. A memory counts as a turn.
 const CANDIDATES: usize = 200;
@@ -51,6 +52,8 @@ pub struct RankCandidate {
     pub words: f32,
     /// Bit set of the query terms it contains.
     pub matched: u64,
+    /// Those of them that it contains in another language alone.
+    pub translated: u64,
     pub pieces: Vec<WordPiece>,
     pub boosts: Vec<Boost>,
 }
@@ -64,6 +67,11 @@ impl RankCandidate {
 
     pub fn score(&self) -> f32 {
         self.boosts.iter().map(|boost| boost.by).sum()
+    }
+
+    /// Whether it contains at least half of its query terms in another language.
+    pub fn is_translated(&self) -> bool {
+        self.translated != 0 && self.translated.count_ones() * 2 >= self.matched.count_ones()
     }
 
     pub fn has(&self, number: u32) -> bool {
@@ -80,27 +88,55 @@ pub struct SearchContext<'a> {
     pub near: Option<&'a QuerySimilarity<'a>>,
     pub collection: Collection,
     pub terms: Vec<QueryTerm>,
+    /// Tags of the projects that the query names.
+    pub projects: Vec<String>,
     filter: Filter,
 }
 
 impl<'a> SearchContext<'a> {
     pub fn new(
+        tier: RankingStages,
         query: &'a Query,
         sources: &'a [&'a dyn DocSource],
         filter: Filter,
-        near: Option<&'a QuerySimilarity<'a>>,
     ) -> Result<SearchContext<'a>> {
         let times = Times::parse(query);
-        let terms = terms(query, &times, sources)?;
-        Ok(SearchContext { times, query, sources, near, collection: collection(sources), terms, filter })
+        let projects = projects_named(query, sources)?;
+        let collection = collection(sources);
+        let lookup = TermLookup { query, sources, collection, times: &times, projects: &projects };
+        let terms = lookup.terms(tier)?;
+        Ok(SearchContext { times, query, sources, near: None, collection, terms, projects, filter })
     }
 
+    /// The terms, then the translations of those that have some.
     fn weighted(&self) -> Vec<WeightedTerm<'_>> {
-        let weighted = |term: &'_ QueryTerm| Bm25::new(self.collection, term.doc_freq as f32);
-        self.terms
-            .iter()
-            .map(|term| WeightedTerm { spellings: &term.spellings, bm25: weighted(term) })
-            .collect()
+        let terms = self.terms.iter();
+        let terms = terms.map(|term| WeightedTerm { spellings: &term.spellings, bm25: self.bm25(term) });
+        let translated = self
+            .translated()
+            .map(|(_, term)| WeightedTerm { spellings: &term.translations, bm25: self.bm25(term) });
+        terms.chain(translated).collect()
+    }
+
+    /// The terms that have translations, with their numbers; no more than a bit set has room for.
+    fn translated(&self) -> impl Iterator<Item = (usize, &QueryTerm)> {
+        let room = (u64::BITS as usize).saturating_sub(self.terms.len());
+        self.terms.iter().enumerate().filter(|(_, term)| !term.translations.is_empty()).take(room)
+    }
+
+    /// A match in which a translation counts as its term.
+    fn read(&self, found: Match) -> Match {
+        let own = found.words & ((1 << self.terms.len()) - 1);
+        let mut translated = 0;
+        for (at, (number, _)) in self.translated().enumerate() {
+            translated |= (found.words >> (self.terms.len() + at) & 1) << number;
+        }
+        Match { score: found.score, words: own | translated, translated: translated & !own }
+    }
+
+    /// What a term contributes to a score.
+    pub fn bm25(&self, term: &QueryTerm) -> Bm25 {
+        Bm25::new(self.collection, term.doc_freq as f32).times(term.weight)
     }
 
     /// The matches of some documents, in ascending order.
@@ -111,6 +147,7 @@ impl<'a> SearchContext<'a> {
             let (first, last) = (DocAddress { source, doc: 0 }, DocAddress { source, doc: u32::MAX });
             let docs: Vec<u32> = addresses.range(first..=last).map(|address| address.doc).collect();
             let found = documents.matches_of(&weighted, &docs)?;
+            let found = found.into_iter().map(|found| self.read(found));
             matches.extend(docs.into_iter().map(|doc| DocAddress { source, doc }).zip(found));
         }
         Ok(matches)
@@ -149,7 +186,21 @@ impl<'a> SearchContext<'a> {
         if tier != RankingStages::Words {
             self.fill_up(&matched, &mut addresses)?;
         }
-        self.compared(&addresses, tier)
+        let mut candidates = self.compared(&addresses, tier)?;
+        if tier == RankingStages::Whole
+            && let Some(named) = NamedTurns::find(self, &candidates)
+        {
+            let around = named.around(self)?;
+            for candidate in candidates.iter_mut().filter(|candidate| around.contains_key(&candidate.address))
+            {
+                candidate.found_by = FoundBy::Matched;
+            }
+            let new = around
+                .into_iter()
+                .filter(|(address, _)| !addresses.contains_key(address) && self.is_eligible(*address));
+            candidates.extend(self.compared(&new.collect(), tier)?);
+        }
+        Ok(candidates)
     }
 
     fn compared(
@@ -171,6 +222,7 @@ impl<'a> SearchContext<'a> {
                 facts: self.facts(address),
                 words: found.score,
                 matched: found.words,
+                translated: found.translated,
                 pieces,
                 boosts: Vec::new(),
             })
@@ -315,53 +367,6 @@ impl<'a> SearchContext<'a> {
         let mut seen = BTreeSet::new();
         let sessions = addresses.iter().map(|address| self.facts(*address).session);
         sessions.filter(|session| *session != 0 && seen.insert(*session)).collect()
-    }
-}
-
-fn collection(sources: &[&dyn DocSource]) -> Collection {
-    let documents: u32 = sources.iter().map(|source| source.doc_count()).sum();
-    let words: u64 = sources.iter().map(|source| source.words()).sum();
-    Collection { documents: documents as f32, mean_length: words as f32 / documents.max(1) as f32 }
-}
-
-/// The query's terms, expanded if no document contains them; the rarest of too many.
-fn terms(query: &Query, times: &Times, sources: &[&dyn DocSource]) -> Result<Vec<QueryTerm>> {
-    let mut looked_up = Vec::new();
-    for word in words_of(&query.text) {
-        let doc_freq: u32 =
-            sources.iter().map(|source| source.doc_freq(&word.indexed)).sum::<Result<_, _>>()?;
-        looked_up.push((word, doc_freq));
-    }
-    if looked_up.len() > MAX_TERMS {
-        looked_up.retain(|(_, doc_freq)| *doc_freq > 0);
-        looked_up.sort_by_key(|(_, doc_freq)| *doc_freq);
-        looked_up.truncate(MAX_TERMS);
-    }
-    let dictionaries: Vec<&dyn TermDictionary> =
-        sources.iter().map(|source| *source as &dyn TermDictionary).collect();
-    let mut terms: Vec<QueryTerm> =
-        looked_up.into_iter().map(|(word, doc_freq)| exact(word, doc_freq)).collect();
-    if let Some(language) = Language::of(&query.text) {
-        terms.iter_mut().for_each(|term| language.widen(term, &dictionaries));
-    }
-    for scope in [Expansion::Indexed, Expansion::FullScan] {
-        let finds_nothing = terms.iter().all(|term| term.doc_freq == 0);
-        if scope == Expansion::Indexed || finds_nothing {
-            let widened = terms.iter_mut().filter(|term| !times.are_named_by(&term.word.written));
-            widened.for_each(|term| widen(term, scope, &dictionaries));
-        }
-    }
-    Ok(terms)
-}
-
-fn exact(word: QueryWord, doc_freq: u32) -> QueryTerm {
-    QueryTerm { spellings: vec![(word.indexed.clone(), 1.0)], word, doc_freq }
-}
-
-/// Expands a term that no document contains to related spellings.
-fn widen(term: &mut QueryTerm, scope: Expansion, dictionaries: &[&dyn TermDictionary]) {
-    if term.doc_freq == 0 {
-        (term.spellings, term.doc_freq) = expand(&term.word, scope, dictionaries);
     }
 }
 

@@ -57,7 +57,7 @@ impl Times {
             }
             times.spans.extend(span);
             times.dates.extend(date);
-            times.latest |= LATEST.split_ascii_whitespace().any(|word| word == words[at].to_lowercase());
+            times.latest |= Times::are_now(&words[at].to_lowercase());
         }
         times
     }
@@ -83,6 +83,11 @@ impl Times {
     /// Whether this word names one of them: such a word is never treated as a typo.
     pub fn are_named_by(&self, word: &str) -> bool {
         self.words.iter().any(|named| named == word)
+    }
+
+    /// Whether a word asks for what holds now.
+    pub fn are_now(word: &str) -> bool {
+        LATEST.split_ascii_whitespace().any(|latest| latest == word)
     }
 
     pub fn asks_for_latest(&self) -> bool {

@@ -7,10 +7,9 @@ use std::collections::HashSet;
 use super::candidates::{RankCandidate, SearchContext};
 use super::hit::BoostReason;
 use crate::table::{WordPiece, pieces};
-use crate::words::Bm25;
 
 /// The boost for a candidate that contains all words of the query.
-const ALL_WORDS: f32 = 0.1;
+const ALL_WORDS: f32 = 0.2;
 /// The boost for a candidate in which all neighbouring pieces of the query stand together.
 const TOGETHER: f32 = 0.2;
 /// The number of query pieces that are compared.
@@ -22,12 +21,18 @@ pub fn decided_by_words(search: &SearchContext<'_>, candidates: &[RankCandidate]
     shares.fold(0.0, f32::max).powi(2)
 }
 
-fn share_of_words(search: &SearchContext<'_>, candidate: &RankCandidate) -> f32 {
+pub fn share_of_words(search: &SearchContext<'_>, candidate: &RankCandidate) -> f32 {
+    share_of(search, u64::MAX, candidate.matched)
+}
+
+/// The share of some query terms, by rarity, that a document has; both are bit sets. Terms that no document has do not count.
+pub fn share_of(search: &SearchContext<'_>, terms: u64, matched: u64) -> f32 {
     let (mut all, mut own) = (0.0, 0.0);
-    for (number, term) in (0..).zip(&search.terms).filter(|(_, term)| term.doc_freq > 0) {
-        let rarity = Bm25::new(search.collection, term.doc_freq as f32).most();
+    let known = (0_u32..).zip(&search.terms).filter(|(_, term)| term.doc_freq > 0);
+    for (number, term) in known.filter(|(number, _)| terms >> number & 1 == 1) {
+        let rarity = search.bm25(term).most();
         all += rarity;
-        own += if candidate.has(number) { rarity } else { 0.0 };
+        own += if matched >> number & 1 == 1 { rarity } else { 0.0 };
     }
     if all > 0.0 { own / all } else { 0.0 }
 }

@@ -18,10 +18,12 @@ const MAX_QUERY_PIECES: usize = 48;
 const BY_WORDS: f32 = 0.4;
 const BY_PIECES: f32 = 0.3;
 const BY_WHOLE: f32 = 0.3;
+/// The weight of the words of a document that is found by translation: nothing else is known of it.
+const BY_WORDS_OF_TRANSLATED: f32 = 0.8;
 
 /// The weights with a model: its vector replaces the whole, and part of the pieces.
-const BY_PIECES_BESIDE: f32 = 0.2;
-const BY_VECTOR: f32 = 0.4;
+const BY_PIECES_BESIDE: f32 = 0.3;
+const BY_VECTOR: f32 = 0.3;
 /// A document without any word of the query is kept if its vector is at least this near.
 const NEAR_BY_VECTOR: f32 = 0.35;
 
@@ -54,7 +56,14 @@ pub fn apply_boosts(search: &SearchContext<'_>, candidates: &mut Vec<RankCandida
     let has_meaning = is_known || by_vector.iter().any(Option::is_some);
     let meaning = combined(scaled(by_pieces), scaled(by_whole), by_vector);
     for (number, candidate) in candidates.iter_mut().enumerate() {
-        let (by_words, meaning) = if has_meaning { (BY_WORDS, meaning[number]) } else { (1.0, 0.0) };
+        let (by_words, meaning) = if has_meaning && candidate.is_translated() {
+            // The table cannot read it, and does not know that it is far.
+            (BY_WORDS_OF_TRANSLATED, 0.0)
+        } else if has_meaning {
+            (BY_WORDS, meaning[number])
+        } else {
+            (1.0, 0.0)
+        };
         candidate.boost(BoostReason::Words, by_words * words[number]);
         candidate.boost(BoostReason::Meaning, meaning);
     }

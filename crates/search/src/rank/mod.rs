@@ -10,7 +10,10 @@ mod filter;
 mod hit;
 mod meaning;
 mod order;
+mod projects;
+mod reference;
 mod structure;
+mod terms;
 mod turns;
 
 pub use hit::{Boost, BoostReason, Hit, RankingStages};

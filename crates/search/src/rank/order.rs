@@ -5,6 +5,7 @@
 use super::candidates::{RankCandidate, SearchContext};
 use super::filter::Filter;
 use super::hit::{BoostReason, Hit, RankingStages};
+use super::reference::NamedTurns;
 use super::{boosts, exact, meaning, structure, turns};
 use crate::error::Result;
 use crate::query::Query;
@@ -26,7 +27,8 @@ pub fn rank(
         // An agent waits for it, and rarity in the rest is near enough.
         filter.drop_empty_sources(&mut sources);
     }
-    let search = SearchContext::new(query, &sources, filter, near)?;
+    let mut search = SearchContext::new(tier, query, &sources, filter)?;
+    search.near = near;
     let mut candidates = search.candidates(tier)?;
     match tier {
         RankingStages::Words => {
@@ -37,6 +39,9 @@ pub fn rank(
             meaning::apply_boosts(&search, &mut candidates);
             exact::add(&search, &mut candidates);
             structure::apply_neighbour_boosts(&search, &mut candidates)?;
+            if let Some(named) = NamedTurns::find(&search, &candidates) {
+                named.boost(&search, &mut candidates);
+            }
             boosts::add(&search, &mut candidates)?;
         }
     }

@@ -7,17 +7,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::candidates::{RankCandidate, SearchContext, by_address};
 use super::exact::decided_by_words;
 use super::hit::{BoostReason, DocAddress};
-use super::meaning::scaled;
 use crate::error::Result;
 use crate::source::Match;
 use crate::words::{Bm25, Collection};
 
 /// Shares of the score of the previous turn, the next turn, and the rest of the same turn.
-const FROM_BEFORE: f32 = 0.3;
+const FROM_BEFORE: f32 = 0.2;
 const FROM_AFTER: f32 = 0.1;
 const FROM_SAME: f32 = 0.2;
-/// The boost from the best session.
-const FROM_SESSION: f32 = 0.3;
+/// The boost from a session that has all of the query.
+const FROM_SESSION: f32 = 0.9;
 /// The part of these boosts that is lost if one document contains all words of the query.
 const LESS_BY_WORDS: f32 = 0.8;
 /// The weight of a match that is no candidate, relative to the best: its meaning was not compared.
@@ -27,14 +26,14 @@ pub fn apply_neighbour_boosts(search: &SearchContext<'_>, candidates: &mut [Rank
     let sessions = SessionMatches::of(search, candidates)?;
     let best_words = candidates.iter().map(|candidate| candidate.words).fold(f32::MIN_POSITIVE, f32::max);
     let turns = turns(search, &sessions, candidates, best_words);
-    let priors = sessions.priors(search);
+    let priors = sessions.priors(search, candidates);
     let share = 1.0 - LESS_BY_WORDS * decided_by_words(search, candidates);
-    for candidate in candidates.iter_mut().filter(|candidate| candidate.facts.session != 0) {
+    let in_session = candidates.iter_mut().zip(priors).filter(|(candidate, _)| candidate.facts.session != 0);
+    for (candidate, prior) in in_session {
         let session = candidate.facts.session;
         if let Some(turns) = turns.get(&session) {
             candidate.boost(BoostReason::Neighbour, share * from_neighbours(turns, candidate));
         }
-        let prior = priors.get(&session).copied().unwrap_or_default();
         candidate.boost(BoostReason::Session, share * FROM_SESSION * prior);
     }
     Ok(())
@@ -66,22 +65,41 @@ impl SessionMatches {
         Ok(sessions)
     }
 
-    /// How well each session matches, from 0 to 1: BM25 over the session, with its matching documents as terms.
-    fn priors(&self, search: &SearchContext<'_>) -> HashMap<u64, f32> {
+    /// How much of the query the rest of each candidate's session has, from 0 to 1: BM25 over the session, with its matching
+    /// documents as terms. The candidate itself does not count: its words have their own score.
+    fn priors(&self, search: &SearchContext<'_>, candidates: &[RankCandidate]) -> Vec<f32> {
         let mean_length = self.lengths.values().sum::<usize>() as f32 / self.lengths.len().max(1) as f32;
         let collection = Collection { mean_length, ..search.collection };
-        let words: Vec<Bm25> =
-            search.terms.iter().map(|term| Bm25::new(collection, term.doc_freq as f32)).collect();
-        let scores = self.matching.iter().map(|(session, addresses)| {
-            let length = self.lengths.get(session).copied().unwrap_or_default() as f32;
+        let words: Vec<Bm25> = search
+            .terms
+            .iter()
+            .map(|term| Bm25::new(collection, term.doc_freq as f32).times(term.weight))
+            .collect();
+        let counts: HashMap<u64, Vec<u32>> = self
+            .matching
+            .iter()
+            .map(|(session, matching)| (*session, counts(matching, words.len())))
+            .collect();
+        let asked = search.terms.iter().filter(|term| term.doc_freq > 0);
+        let all: f32 = asked.map(|term| search.bm25(term).most()).sum();
+        let share = |candidate: &RankCandidate| {
+            let session = candidate.facts.session;
+            let Some(counts) = counts.get(&session) else { return 0.0 };
+            let length = self.lengths.get(&session).copied().unwrap_or_default() as f32;
             let of_word = |(number, bm25): (usize, &Bm25)| {
-                let count = addresses.iter().filter(|(_, found)| found.has(number)).count();
-                bm25.score(count as f32, length)
+                let own = if candidate.has(number as u32) { 1.0 } else { 0.0 };
+                bm25.score(counts[number] as f32 - own, length)
             };
-            words.iter().enumerate().map(of_word).sum::<f32>()
-        });
-        self.matching.keys().copied().zip(scaled(scores.collect())).collect()
+            words.iter().enumerate().map(of_word).sum::<f32>() / all.max(f32::MIN_POSITIVE)
+        };
+        candidates.iter().map(share).collect()
     }
+}
+
+/// How many documents have each term.
+fn counts(matching: &[(DocAddress, Match)], terms: usize) -> Vec<u32> {
+    let count = |number| matching.iter().filter(|(_, found)| found.has(number)).count() as u32;
+    (0..terms).map(count).collect()
 }
 
 /// The two best scores of a turn, and the document with the best.

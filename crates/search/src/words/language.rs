@@ -96,6 +96,11 @@ impl Language {
         }
     }
 
+    /// Whether two words differ in their endings alone.
+    pub fn is_same_stem(self, a: &str, b: &str) -> bool {
+        self.stem(a) == self.stem(b)
+    }
+
     fn stem(self, word: &str) -> &str {
         let stems = self.endings().iter().filter_map(|ending| word.strip_suffix(ending));
         stems.into_iter().find(|stem| stem.len() >= STEM).unwrap_or(word)
@@ -196,7 +201,7 @@ mod tests {
     #[track_caller]
     fn check(language: Language, word: &str, words: &'static [&'static str], expected: &[&str]) {
         let word = QueryWord { indexed: word.to_owned(), written: word.to_owned(), role: Role::Word };
-        let mut term = QueryTerm { spellings: vec![(word.indexed.clone(), 1.0)], word, doc_freq: 0 };
+        let mut term = QueryTerm::exact(word, 0);
         language.widen(&mut term, &[&Words(words)]);
         let mut found: Vec<&str> =
             term.spellings[1..].iter().map(|(spelling, _)| spelling.as_str()).collect();

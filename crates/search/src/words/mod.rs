@@ -3,6 +3,7 @@
 mod bm25;
 mod kin;
 mod language;
+mod lexicon;
 mod sought;
 mod stop;
 mod terms;
@@ -13,6 +14,7 @@ pub use kin::{
     is_related, short_hashes,
 };
 pub use language::Language;
+pub use lexicon::{Column, Synonym, synonyms};
 pub use sought::{MAX_TERMS, QueryTerm, QueryWord, significant_words_of, words_of};
 pub use stop::is_stop_word;
-pub use terms::{Term, each_term, is_unspaced};
+pub use terms::{Role, Term, each_term, is_unspaced, plain_words};

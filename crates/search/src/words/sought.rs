@@ -28,8 +28,20 @@ pub struct QueryTerm {
     pub word: QueryWord,
     /// The spellings looked up and their weights: the word itself, or related spellings if no document contains it.
     pub spellings: Vec<(String, f32)>,
-    /// The number of documents that contain one of the spellings.
+    /// Its translations and their weights.
+    pub translations: Vec<(String, f32)>,
+    /// The number of documents that contain one of the spellings or, if none does, a translation.
     pub doc_freq: u32,
+    /// How much it counts among the query's terms: parts of an identifier that is found count less.
+    pub weight: f32,
+}
+
+impl QueryTerm {
+    /// A term that `doc_freq` documents have as it is.
+    pub fn exact(word: QueryWord, doc_freq: u32) -> QueryTerm {
+        let spellings = vec![(word.indexed.clone(), 1.0)];
+        QueryTerm { spellings, word, translations: Vec::new(), doc_freq, weight: 1.0 }
+    }
 }
 
 /// The distinct words of `text`, in order; stop words only if there are no others.

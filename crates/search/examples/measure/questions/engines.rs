@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use towline_search::{
-    Document, Encoder, Filters, Query, QuerySimilarity, RankingStages, SearchIndex, VectorFile, VectorFormat,
-    VectorWriter, embedded, mark_of,
+    Document, Encoder, Filters, Hit, Query, QuerySimilarity, RankingStages, SearchIndex, VectorFile,
+    VectorFormat, VectorWriter, embedded, mark_of,
 };
 
 use super::{Question, QuestionSet, documents, read};
@@ -39,7 +39,7 @@ pub fn rank(file: &Path, engine: &str, half: &str, model: Option<&Path>) {
     }
 }
 
-struct Ranking {
+pub struct Ranking {
     index: SearchIndex,
     documents: HashMap<i64, Document>,
     model: Option<(Encoder, VectorFile)>,
@@ -47,13 +47,14 @@ struct Ranking {
 }
 
 impl Ranking {
-    fn new(set: &QuestionSet, file: &Path, model: Option<&Path>) -> Ranking {
+    pub fn new(set: &QuestionSet, file: &Path, model: Option<&Path>) -> Ranking {
         let folder = tempfile::tempdir().unwrap();
         let index = SearchIndex::open(folder.path()).unwrap();
         let documents = documents(&set.turns);
         let mut writer = index.writer().unwrap();
         documents.iter().for_each(|document| writer.add_new(document).unwrap());
         writer.commit(1).unwrap();
+        writer.close().unwrap();
         let index = SearchIndex::open(folder.path()).unwrap();
         let model = model.map(|model| vectors(&documents, &file.with_extension("vectors"), model));
         let documents = documents.into_iter().map(|document| (document.id, document)).collect();
@@ -61,24 +62,17 @@ impl Ranking {
     }
 
     fn ids(&self, engine: &str, question: &Question) -> Vec<i64> {
-        let filters = Filters {
-            files: question.files.clone(),
-            from: question.from,
-            until: question.until,
-            ..Filters::default()
-        };
-        let Question { now, utc_offset_ms, .. } = *question;
-        let query = Query {
-            text: question.text.clone(),
-            filters,
-            now,
-            utc_offset_ms,
-            limit: LIMIT,
-            ..Query::default()
-        };
+        match engine {
+            "MiniLM" => self.nearest(&asked(question)),
+            _ => self.hits(engine, question).into_iter().map(|hit| hit.id).collect(),
+        }
+    }
+
+    /// The hits of one of our engines.
+    pub fn hits(&self, engine: &str, question: &Question) -> Vec<Hit> {
+        let query = asked(question);
         let search = |stages, near: Option<&QuerySimilarity<'_>>| {
-            let hits = self.index.search_with(stages, &query, &[], near).unwrap();
-            hits.into_iter().map(|hit| hit.id).collect()
+            self.index.search_with(stages, &query, &[], near).unwrap()
         };
         match engine {
             "BM25" => search(RankingStages::Words, None),
@@ -89,7 +83,6 @@ impl Ranking {
                 let near = QuerySimilarity::to(vectors, &encoder.embed(&query.text));
                 search(RankingStages::Whole, Some(&near))
             }
-            "MiniLM" => self.nearest(&query),
             other => panic!("unknown engine {other}"),
         }
     }
@@ -107,6 +100,17 @@ impl Ranking {
         };
         near.nearest(-1.0, usize::MAX).into_iter().filter(is_allowed).take(LIMIT).collect()
     }
+}
+
+fn asked(question: &Question) -> Query {
+    let filters = Filters {
+        files: question.files.clone(),
+        from: question.from,
+        until: question.until,
+        ..Filters::default()
+    };
+    let Question { now, utc_offset_ms, .. } = *question;
+    Query { text: question.text.clone(), filters, now, utc_offset_ms, limit: LIMIT, ..Query::default() }
 }
 
 /// The vectors of all documents, computed once per set.

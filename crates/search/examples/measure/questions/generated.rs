@@ -4,6 +4,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use towline_search::is_stop_word;
+
 use super::changelogs::named;
 use super::{DAY, Question, Turn, hash, pick};
 
@@ -82,6 +84,7 @@ fn words(text: &str) -> Vec<String> {
         word.len() >= 4
             && word.bytes().all(|byte| byte.is_ascii_lowercase())
             && !EMPTY.contains(&word.as_str())
+            && !is_stop_word(word)
     });
     words.collect()
 }
@@ -100,8 +103,10 @@ impl Corpus<'_> {
         self.holders.get(word).into_iter().flatten().map(|number| &self.turns[*number])
     }
 
+    /// Whether no other turn has a text, be it in its prompt.
     fn is_only_in(&self, text: &str, turn: &Turn) -> bool {
-        self.turns.iter().filter(|other| other.answer.contains(text)).all(|other| other.key() == turn.key())
+        let holds = |other: &&Turn| other.answer.contains(text) || other.prompt.contains(text);
+        self.turns.iter().filter(holds).all(|other| other.key() == turn.key())
     }
 
     /// The message as pasted: other values, without the place.

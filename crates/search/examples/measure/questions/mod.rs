@@ -7,6 +7,7 @@ mod changelogs;
 mod engines;
 mod errors;
 mod generated;
+pub mod missed;
 mod written;
 
 use std::collections::BTreeMap;
