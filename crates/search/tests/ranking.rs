@@ -101,8 +101,7 @@ fn question_about_what_followed_finds_the_turn_after_the_one_that_it_names() {
     ]);
     test.check_first("what did we fix right after SegmentReader?", 3);
     test.check_first("what was fixed right before SegmentReader?", 1);
-    let found = test.ids("what did we do right after SegmentReader?");
-    assert_eq!(found[..2], [2, 3], "the turn that is named, and the one after it");
+    test.check_first("what did we do right after SegmentReader?", 3);
 }
 
 #[test]
