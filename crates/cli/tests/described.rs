@@ -326,9 +326,12 @@ fn a_users_own_description_is_checked_imported_and_searched() {
     let printed = env.tow(&["session", "resume", "t-1", "--print"]).ok().stdout;
     assert_eq!(printed.trim(), "cd /home/user/boat && own-agent --go-on t-1");
     // Calls whose results no rule finds are named; the counts alone looked well.
-    let calls = "[[transcript.pieces]]\nis = \"tool_call\"\nwhen = [\"who=it\"]\ncall = \"at\"\ntool = \"who\"\n";
+    let calls = "[[transcript.pieces]]\nis = \"tool_call\"\nwhen = [\"who=it\"]\ncall = \"at\"\ntool = \"who\"\n\
+        input = \"words\"\n";
     fs::write(&file, format!("{OWN}\n{calls}")).unwrap();
-    env.tow(&["doctor", "--agent", "own"]).prints("1 tool calls, 0 results").prints("that is a `tool_result`");
+    env.tow(&["doctor", "--agent", "own"])
+        .prints("1 tool calls, 0 results")
+        .prints("that is a `tool_result`");
     // A rule that finds nothing is named.
     fs::write(&file, OWN.replace("who=me", "who=us")).unwrap();
     env.tow(&["doctor", "--agent", "own"]).exits(1).prints("that is a `prompt`");

@@ -4,7 +4,7 @@
 use crate::desk::{Desk, Ended, Seat};
 use std::fs;
 use towline_core::typing::InputLine;
-use towline_testkit::{Pane, Tmux};
+use towline_testkit::{Pane, Tmux, wait};
 
 /// When something happens: right before the text is typed, or right before Enter.
 #[derive(Clone, Copy)]
@@ -76,6 +76,17 @@ exec {real} "$@"
         )
     }
 
+    /// tmux tells to the second when it last got a key: only a key in a later second is noticed by `typing`, which otherwise
+    /// returned before tmux had got it.
+    #[track_caller]
+    fn wait_for_a_later_second(&self) {
+        wait::until("a later second than that of the last key", wait::PATIENCE, || {
+            let told = self.desk.seat.pane.format("#{session_activity} %s");
+            let (key, now) = told.split_once(' ')?;
+            (key.parse::<u64>().ok()? < now.parse().ok()?).then_some(())
+        });
+    }
+
     #[track_caller]
     fn leave(self) {
         self.person.keys(&["C-b", "d"]);
@@ -100,6 +111,7 @@ pub fn between_the_steps(desk: &Desk) {
 fn somebody_types_before_the_text(attack: &Attack<'_>) {
     let (desk, seat) = (attack.desk, &attack.desk.seat);
     let before = desk.world();
+    attack.wait_for_a_later_second();
     let ended = attack.run(Step::Text, &attack.typing("mine"));
     assert!(ended.state == "refused" && ended.why.contains("somebody typed there meanwhile"), "{ended:?}");
     seat.wait_held("mine");
@@ -113,6 +125,7 @@ fn somebody_types_before_the_text(attack: &Attack<'_>) {
 fn somebody_types_before_enter(attack: &Attack<'_>) {
     let (desk, seat) = (attack.desk, &attack.desk.seat);
     let before = desk.world();
+    attack.wait_for_a_later_second();
     let ended = attack.run(Step::Enter, &attack.typing("mine"));
     let is_told = ended.why.contains("somebody typed there") && ended.why.contains("may still stand there");
     assert!(ended.state == "refused" && is_told, "{ended:?}");

@@ -64,9 +64,12 @@ const ROOMS: [Room; 7] = [
         block: &["userPromptSubmitted", "agentStop"],
         silent: &[],
     },
-    Room { agent: "opencode", context: &["UserPromptSubmit"], block: &["Stop"], silent: &[] },
-    Room { agent: "kilo", context: &["UserPromptSubmit"], block: &["Stop"], silent: &[] },
+    Room { agent: "opencode", context: &SHIM_CONTEXT, block: &["Stop"], silent: &[] },
+    Room { agent: "kilo", context: &SHIM_CONTEXT, block: &["Stop"], silent: &[] },
 ];
+
+/// What a shim adds context to: the prompt, the result of a tool that touches a file, and the request after a compaction.
+const SHIM_CONTEXT: [&str; 3] = ["UserPromptSubmit", "PreFileUse", "SessionStart"];
 
 /// The agents that take every part beside the others; the first of them shows no message.
 const FLAT: [&str; 3] = ["copilot", "opencode", "kilo"];
