@@ -40,7 +40,7 @@ pub const EVENTS: &[&str] = &[
 /// Sent before a tool touches a file, if the user wants warnings: no event of the session.
 pub(crate) const BEFORE_FILES: &str = "PreFileUse";
 
-/// What a shim does with a reply: it adds context to the prompt, to the result of a tool, and after a compaction to the next
+/// A shim applies a reply: it adds context to the prompt, to the result of a tool, and after a compaction to the next
 /// request; shows notices, throws to deny a subagent, and at the end of a turn prompts the session, or a new one in the same
 /// window, without a keystroke.
 pub(crate) const REPLY_SUPPORT: ReplySupport = ReplySupport {

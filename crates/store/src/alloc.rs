@@ -170,8 +170,8 @@ pub fn fill_stack(pages: usize) {
     let _ = pages;
 }
 
-/// Maps the pages that lie wholly within `room`, before they are written to. A page that comes by a fault costs four times as
-/// much.
+/// Maps the pages that lie wholly within `room`, before they are written to. With them a tool result of 2 MB takes 4.7 to
+/// 5.0 × `/bin/true`; each page by a fault of its own, 6.7.
 pub fn fill_room(room: &mut [MaybeUninit<u8>]) {
     #[cfg(target_os = "linux")]
     {

@@ -303,7 +303,7 @@ fn taken_back(prompt: u32) -> String {
     format!(r#"{{"table":"revert","id":"msg_{prompt}0","time_created":{}}}"#, 900) + "\n"
 }
 
-/// What stands and what was taken back, by the times of the prompts.
+/// The times of the prompts that count, and of those that were taken back.
 fn standing(bench: &Bench) -> (Vec<i64>, Vec<i64>) {
     let archive = bench.writable().archive;
     let conversation = archive.latest_conversations(None, 1).unwrap().pop().unwrap();
@@ -334,6 +334,6 @@ fn turns_that_an_agent_deletes_with_the_next_prompt_stood_in_the_archive() {
     check(all() + &taken_back(300), &[100, 200], &[300, 400]);
     check(spoken(&[100, 200, 950]), &[100, 200, 950], &[300, 400]);
     check(spoken(&[100, 200, 950, 960]), &[100, 200, 950, 960], &[300, 400]);
-    // Nobody looked between going back and the next prompt.
+    // No capture ran between going back and the next prompt.
     check(spoken(&[100, 970]), &[100, 970], &[200, 300, 400, 950, 960]);
 }

@@ -134,7 +134,7 @@ impl<'a> SearchContext<'a> {
         Match { score: found.score, words: own | translated, translated: translated & !own }
     }
 
-    /// What a term contributes to a score.
+    /// The contribution of a term to a score.
     pub fn bm25(&self, term: &QueryTerm) -> Bm25 {
         Bm25::new(self.collection, term.doc_freq as f32).times(term.weight)
     }

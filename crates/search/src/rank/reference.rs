@@ -39,7 +39,7 @@ const DIRECTLY: [&str; 10] = [
     "justo",
     "inmediatamente",
 ];
-/// What a query may call the surroundings of its answer.
+/// Names that a query may use for the surroundings of its answer.
 const WHOLES: [&str; 19] = [
     "session",
     "sessions",

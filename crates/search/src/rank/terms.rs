@@ -36,7 +36,7 @@ pub fn collection(sources: &[&dyn DocSource]) -> Collection {
     Collection { documents: documents as f32, mean_length: words as f32 / documents.max(1) as f32 }
 }
 
-/// What a query's terms are looked up in.
+/// A query, with the documents that its terms are looked up in, and the times and projects that it names.
 pub struct TermLookup<'a> {
     pub query: &'a Query,
     pub sources: &'a [&'a dyn DocSource],
@@ -160,7 +160,7 @@ impl TermLookup<'_> {
         weighted
     }
 
-    /// What names a time is rarely said in the documents of that time.
+    /// Whether the term names a time: documents of that time rarely contain the word.
     fn names_time(&self, term: &QueryTerm) -> bool {
         self.times.are_named_by(&term.word.written) || Times::are_now(&term.word.written)
     }

@@ -108,7 +108,7 @@ struct SaidWord {
     indexed: String,
 }
 
-/// What a query says, prepared for comparing.
+/// The words of a query, prepared for comparing.
 struct Said<'a> {
     text: String,
     words: Vec<SaidWord>,

@@ -68,7 +68,8 @@ const ROOMS: [Room; 7] = [
     Room { agent: "kilo", context: &SHIM_CONTEXT, block: &["Stop"], silent: &[] },
 ];
 
-/// What a shim adds context to: the prompt, the result of a tool that touches a file, and the request after a compaction.
+/// Events whose reply a shim adds as context: to the prompt, to the result of a tool that touches a file, and to the request
+/// after a compaction.
 const SHIM_CONTEXT: [&str; 3] = ["UserPromptSubmit", "PreFileUse", "SessionStart"];
 
 /// The agents that take every part beside the others; the first of them shows no message.

@@ -1,4 +1,4 @@
-//! What outranks the right turns: each missed question with its answer, the hits above it, and what each stage gave them.
+//! Prints each missed question with its answer, the hits above it, and the score that each stage gave them.
 //!
 //! Reads the open half only: whoever changes the ranking looks at these questions, and must not see the others.
 
